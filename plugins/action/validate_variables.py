@@ -31,7 +31,9 @@ from ansible_collections.osso.scheduler.plugins.plugin_utils.user_error import U
 
 # What is checked beside types, by the name of the role: ``given``, the variables; ``changed``, those that differ from their defaults; ``facts``
 VALIDATORS = {
-    "custom_scheduler": lambda given, changed, facts: custom_scheduler.complete(given["custom_schedulers"], facts.get("names", ())),
+    "custom_scheduler": lambda given, changed, facts: custom_scheduler.complete(
+        given["custom_schedulers"], facts.get("names", ()), facts.get("checked", ())
+    ),
     "default_scheduler": lambda given, changed, facts: default_scheduler.complete(given, changed, facts.get("refusals")),
     "mirror": lambda given, changed, facts: mirror.complete(given, facts),
     "monitoring": lambda given, changed, facts: monitoring.complete(given),

@@ -143,12 +143,20 @@ options:
         C(osso.scheduler/service-account) of the pod template has the new uid.
     type: bool
     default: false
+  track_config_maps:
+    description:
+      - Replace the pods of a Deployment with a rollout if the task restores a ConfigMap that others edited and that the pods mount. Pods that were
+        started after the edit have read it. A warning names the Deployment and the ConfigMap.
+      - Only for ConfigMaps among the manifests. If the annotations of the pod template change, such as the hash of a new content, that is the rollout.
+      - The annotation C(osso.scheduler/restored) of the pod template has the C(resourceVersion) of the edited ConfigMap.
+    type: bool
+    default: false
   set_name:
     description:
       - Name of the set, a lower-case DNS label. Each object that the set creates gets the labels C(osso.scheduler/set) with this value and, with
         O(set_namespace), C(osso.scheduler/set-namespace).
       - An object that exists without these labels was not created by the set. The task fails before its first write and names all of them,
-        unless O(adopt).
+        unless O(adopt). A Lease in the inventory is an exception, because its clients create it again without the labels.
       - A Namespace or CustomResourceDefinition that existed before the set is applied all the same, but does not become a member,
         so it is never deleted with the set.
     type: str
@@ -608,6 +616,7 @@ def main():
             takeover_field_managers=dict(type="list", elements="str", default=[]),
             revert_additions=dict(type="bool", default=False),
             track_accounts=dict(type="bool", default=False),
+            track_config_maps=dict(type="bool", default=False),
             set_name=dict(type="str"),
             set_namespace=dict(type="str"),
             set_kinds=dict(
@@ -683,6 +692,7 @@ def run(module):
         takeover_field_managers=params["takeover_field_managers"],
         revert_additions=params["revert_additions"],
         track_accounts=params["track_accounts"],
+        track_config_maps=params["track_config_maps"],
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
         set_kinds=params["set_kinds"],

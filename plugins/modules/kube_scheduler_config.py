@@ -402,6 +402,14 @@ asks_prometheus:
   type: list
   elements: str
   sample: [TargetLoadPacking]
+missing_kinds:
+  description:
+    - With O(compare_cluster), the kinds that the enabled plugins of scheduler-plugins read and that the API server does not serve, as C(apiVersion/kind).
+      Empty without it.
+  returned: always
+  type: list
+  elements: str
+  sample: [scheduling.x-k8s.io/v1alpha1/PodGroup]
 conversion:
   description: The result of O(convert_to), null without it.
   returned: always

@@ -251,6 +251,23 @@ class TestAdoption:
         assert apply(state="absent", **options).actions() == {"ConfigMap other": "deleted", "ConfigMap osso-set-mine": "deleted"}
         assert live("settings")
 
+    @pytest.mark.parametrize(
+        ("lease_wanted", "options", "action"),
+        [(True, {"prune": True}, "updated"), (False, {"prune": True}, "deleted"), (False, {"state": "absent"}, "deleted")],
+    )
+    def test_a_lease_that_its_clients_created_again_is_still_a_member(self, apply, kubectl, live, namespace, lease_wanted, options, action):
+        """as client-go does after `kubectl delete lease`: without labels"""
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "one", "namespace": namespace}}
+        of_set = {"set_name": "mine", "set_namespace": namespace}
+        apply([config_map(namespace), lease], prune=True, **of_set)
+        kubectl("delete", "lease", "one", f"--namespace={namespace}")
+        kubectl("create", "--filename=-", stdin={**lease, "spec": {"holderIdentity": "pod"}})
+        manifests = [config_map(namespace), *([lease] if lease_wanted else [])]
+        for check in (True, False):
+            assert apply(manifests, check=check, **of_set, **options).actions()["Lease one"] == action
+        left = live("one", "lease")
+        assert (left["metadata"]["labels"][SET], left["spec"]["holderIdentity"]) == ("mine", "pod") if action == "updated" else not left
+
     def test_objects_taken_over_from_another_field_manager_belong_to_the_set(self, apply, kubectl, live, namespace):
         """also after a run that was interrupted between its two writes"""
         options = {"set_name": "mine", "set_namespace": namespace}

@@ -30,7 +30,7 @@ OLD = {
 def rendered(*schedulers, succeed=True):
     """The objects of the first of these schedulers, and the run: the role's check, then the templates that it names."""
     paths = [f"roles/operand/templates/{name}.yaml.j2" for name in ("scheduler", "permissions")]
-    paths.append("roles/custom_scheduler/templates/configuration.yaml.j2")
+    paths += [f"roles/custom_scheduler/templates/{name}.yaml.j2" for name in ("configuration", "plugins")]
     role = {"name": "osso.scheduler.custom_scheduler", "tasks_from": "check", "public": True}
     tasks = [
         {"name": "Check", "ansible.builtin.include_role": role},
@@ -191,16 +191,67 @@ def test_the_image_is_asked_with_the_command_and_pull_secrets_of_the_pods():
     assert (given["ask_command"], given["ask_pull_secrets"]) == (["/usr/local/bin/kube-scheduler"], ["registry"])
 
 
+def test_the_permissions_of_plugins_are_rendered():
+    image = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
+    objects, run = rendered({"name": "batch", "namespace": "jobs", "image": image, "preset": "coscheduling"})
+    name = "jobs:batch-plugins"
+    assert objects["ClusterRole", name]["rules"] == [
+        {"apiGroups": ["scheduling.x-k8s.io"], "resources": ["podgroups"], "verbs": ["get", "list", "watch"]}
+    ]
+    binding = objects["ClusterRoleBinding", name]
+    assert (binding["roleRef"]["kind"], binding["roleRef"]["name"]) == ("ClusterRole", name)
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "batch", "namespace": "jobs"}]
+    assert "the controller of scheduler-plugins" in run.output()
+
+
+@pytest.mark.parametrize(("host_network", "expected"), [(False, (0, 1)), (True, (1, 0))])
+def test_a_pod_that_has_the_port_of_its_node_is_deleted_first(host_network, expected):
+    objects, _run = rendered({"image": IMAGE, "host_network": host_network})
+    update = objects["Deployment", "custom-scheduler"]["spec"]["strategy"]["rollingUpdate"]
+    assert (update["maxUnavailable"], update["maxSurge"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "verified"),
+    [
+        ({}, ["running"]),
+        ({"custom_scheduler_wait": "false"}, []),
+        ({"custom_scheduler_wait": "false", "custom_scheduler_probe": "always"}, ["running"]),
+    ],
+)
+def test_only_schedulers_that_can_run_by_now_are_verified(options, verified):
+    schedulers = [{"name": "paused", "image": IMAGE, "replicas": 0}, {"name": "running", "image": IMAGE}]
+    checked = {"results": [{"scheduler_names": [one["name"]]} for one in schedulers]}
+    variables = {"custom_scheduler_checked": checked, "custom_scheduler_applied": {"changed": True}, **options}
+    role = {"name": "osso.scheduler.custom_scheduler", "tasks_from": "probe"}
+    run = play(
+        [{"name": "Probe", "ansible.builtin.include_role": role}],
+        variables={"custom_schedulers": schedulers, **variables},
+        succeed=not verified,
+        env={"KUBECONFIG": "/dev/null"},
+    )
+    tried = [one for task in run.tasks if "Verify each" in task.task for one in task.result.get("results", ())]
+    assert [one["item"] for one in tried if not one.get("skipped")] == verified
+
+
+def test_a_load_aware_preset_without_an_address_is_refused():
+    load_aware = {"image": "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7", "preset": "trimaran_target_load_packing"}
+    _objects, run = rendered(load_aware, succeed=False)
+    (failure,) = run.failures
+    assert "the configuration holds ${PROM_URL}, which only the operator fills: set preset_parameters.address." in failure.result["msg"]
+    rendered({**load_aware, "preset_parameters": {"address": "https://prometheus.example.com", "token": ""}})
+
+
 def test_only_new_content_changes_the_pod_template():
     (item,) = complete([{"image": IMAGE}])["items"]
-    checked = {"target": {"kubernetes_version": "1.34"}, "completed": {}}
+    checked = {"target": {"kubernetes_version": "1.34"}, "completed": {}, "effective": {}}
     pods = [json.dumps(operand(item, {**checked, "hash": text}), sort_keys=True) for text in ("a", "a", "b")]
     assert pods[0] == pods[1] != pods[2]
 
 
 def test_own_arguments_replace_all_arguments():
     (item,) = complete([{"image": "example.com/other:1", "command": ["/other"], "args": ["serve"]}])["items"]
-    made = operand(item, {"hash": "a", "target": {"kubernetes_version": None}, "completed": None})
+    made = operand(item, {"hash": "a", "target": {"kubernetes_version": None}, "completed": None, "effective": {}})
     assert (made["rollout"]["overrides"]["command"], made["shape"]["args"]) == (["/other"], ["serve"])
 
 
@@ -270,6 +321,7 @@ def test_templates_are_found_in_an_installed_tarball(tmp_path):
         "hash": "a",
         "target": {"kubernetes_version": "1.34"},
         "completed": {},
+        "effective": {},
         "text": "kind: KubeSchedulerConfiguration\n",
         "scheduler_names": [],
     }

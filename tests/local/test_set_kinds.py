@@ -36,7 +36,8 @@ def test_every_kind_of_the_operand_is_listed():
         (
             "custom_scheduler",
             ("custom_scheduler_kinds",),
-            {"Namespace", "ConfigMap", "Deployment", "PodDisruptionBudget", "ServiceAccount", "ClusterRoleBinding", "Role", "RoleBinding"},
+            rendered("custom_scheduler")
+            | {"Deployment", "PodDisruptionBudget", "ServiceAccount", "ClusterRoleBinding", "Role", "RoleBinding"},
         ),
     ],
 )

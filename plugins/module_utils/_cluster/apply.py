@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import (
     diff,
     live_objects,
     membership,
+    mounted_config_maps,
     mounted_secrets,
     ownership,
     prune,
@@ -43,6 +44,7 @@ _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
 # A definition takes this long at most to reach each of the API servers.
 _SPREADING_SECONDS = 5
+_LEASE = ("coordination.k8s.io", "Lease")
 
 
 class Options(NamedTuple):
@@ -61,6 +63,7 @@ class Options(NamedTuple):
     takeover_field_managers: Sequence[str] = ()
     revert_additions: bool = False
     track_accounts: bool = False
+    track_config_maps: bool = False
     set_name: str | None = None
     set_namespace: str | None = None
     set_kinds: Sequence[Mapping[str, str]] = ()
@@ -121,6 +124,8 @@ class Run:
         self._announced: list[str] = []
         # Deployments whose ServiceAccount was recreated
         self._cut_off: set[Identity] = set()
+        # Deployments whose pods may have read ConfigMaps that others edited, with the names of these
+        self._misled: dict[Identity, str] = {}
         # When this run changed a definition, by the kind that it defines
         self._defined: dict[tuple[str, str], float] = {}
         # When this run changed permissions
@@ -237,7 +242,10 @@ class Run:
         return any(identity.key == member.key for member in self._members)
 
     def _standing(self, identity: Identity) -> Standing:
-        return membership.standing(self._live[identity], self._set, not self._has_inventory or self._is_recorded(identity))
+        live = self._live[identity]
+        if live and (identity.group, identity.kind) == _LEASE and self._is_replaced(identity, live):
+            return Standing.CREATED
+        return membership.standing(live, self._set, not self._has_inventory or self._is_recorded(identity))
 
     def _claim(self) -> list[Identity]:
         """The identities that are members of the set. What existed before becomes one only where the options allow that.
@@ -285,9 +293,12 @@ class Run:
         return mine
 
     def _is_replaced(self, identity: Identity, live: Object) -> bool:
-        """Is this in the place of an object that the set created, without saying that it belongs to any set?"""
+        """Is this in the place of an object that the set created, without saying that it belongs to any set?
+
+        Not only a repair replaces a Lease: the clients that elect a leader by it create it again, and it has no content that could be lost.
+        """
         belongs = self._has_inventory and self._is_recorded(identity) and identity.key not in self._adopted
-        return self._options.repair and belongs and membership.set_of(live) is None
+        return (self._options.repair or (identity.group, identity.kind) == _LEASE) and belongs and membership.set_of(live) is None
 
     def _is_returned(self, identity: Identity, live: Object) -> bool:
         """Is this an adopted object, or in the place of one, that its owner wrote without the labels of the set?"""
@@ -558,8 +569,12 @@ class Run:
         self._report.add(identity, done, live, after, with_status="status" in wanted)
         if fresh:
             self._warn(f"{identity}: others added to its pod template: {additions.listing(fresh)}. {self._would} removed.")
+        replaced = "Would be" if options.check else "Are being"
+        if identity in self._misled:
+            self._warn(
+                f"{identity}: its pods may have read what others wrote into ConfigMap {self._misled[identity]}. {replaced} replaced."
+            )
         if identity in self._cut_off:
-            replaced = "Would be" if options.check else "Are being"
             self._warn(
                 f"{identity}: the API server rejects the tokens of its pods, since their ServiceAccount was recreated. {replaced} replaced."
             )
@@ -584,13 +599,31 @@ class Run:
         return live
 
     def _record_on_workloads(self) -> None:
-        """Have the manifests of workloads record the uid of their ServiceAccount, and which additions of others are removed."""
+        """Have the manifests of workloads record the uid of their ServiceAccount, what their pods are replaced for, and which additions of others
+        are removed."""
         for identity, wanted in self._wanted.items():
-            wanted = self._wanted[identity] = self._with_secrets(identity, self._with_account(identity, wanted))
+            wanted = self._with_account(identity, self._with_config_maps(identity, wanted))
+            wanted = self._wanted[identity] = self._with_secrets(identity, wanted)
             live = self._live[identity]
             judged = self._judge_additions(live, wanted) if live and not self._is_dying(live) else None
             if judged:
                 self._wanted[identity] = additions.with_record(wanted, judged.record)
+
+    def _with_config_maps(self, identity: Identity, wanted: Object) -> Object:
+        """The manifest of a Deployment, whose pods are replaced if this run restores a ConfigMap that they may have read as others edited it."""
+        live = self._live[identity]
+        if not self._options.track_config_maps or wanted["kind"] != "Deployment" or live is None or self._is_dying(live):
+            return wanted
+        edited: dict[str, Object] = {}
+        for name in mounted_config_maps.names(wanted):
+            one = Identity("v1", "ConfigMap", identity.namespace, name)
+            found = self._live[one] if one in self._wanted else None
+            if found and mounted_config_maps.is_edited(self._wanted[one], found) and mounted_config_maps.is_rolled_out(wanted, live):
+                edited[name] = found
+        if edited:
+            self._misled[identity] = ", ".join(edited)
+        versions = ".".join(found["metadata"]["resourceVersion"] for found in edited.values())
+        return mounted_config_maps.with_restored(wanted, live, versions)
 
     def _with_account(self, identity: Identity, wanted: Object) -> Object:
         """The manifest of a Deployment with the record of its ServiceAccount, if that is a member of the set.
@@ -837,7 +870,7 @@ class Run:
         """Delete members that are no longer in the set, and return those that have to stay in the inventory."""
         self._locate(stale)
         self._read(stale)
-        mine = [one for one in map(self._doomed, stale) if one.live and membership.set_of(one.live) == self._set]
+        mine = [one for one in map(self._doomed, stale) if one.live and self._standing(one.identity) is not Standing.FOREIGN]
         adopted = [one for one in mine if membership.former_manager(one.present) is not None]
         orphaned = self._orphaned(one for one in mine if one not in adopted)
         doomed = [one for one in mine if one not in adopted + orphaned]

@@ -17,7 +17,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler imp
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify, program
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import PresetError, configuration
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Finding, plugins_of
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Effective, Finding, plugins_of
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import NEEDS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import is_later_openshift
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import (
     config_validation,
@@ -131,6 +132,7 @@ def validate_configuration(
         "completed": None,
         "effective": {},
         "asks_prometheus": [],
+        "missing_kinds": [],
         "conversion": None,
         "image_answer": None,
         "found": found.text is not None,
@@ -174,6 +176,7 @@ def validate_configuration(
         hash=validated.hash,
         effective={name: _points(points) for name, points in validated.effective.items()} if validated.valid else {},
         asks_prometheus=validated.asks_prometheus,
+        missing_kinds=_missing_kinds(cluster.client, validated.effective) if options.compare_cluster else [],
     )
     _fail(options.fail_on, validated, source, result)
     if options.fail_on != "never":
@@ -300,6 +303,19 @@ def _about_power(client: Client, validated: ValidationResult) -> list[Finding]:
             raise
         return []
     return power_models.incomplete(validated.config or {}, validated.effective, nodes)
+
+
+def _missing_kinds(client: Client, effective: Effective) -> list[str]:
+    """Of the kinds that the enabled plugins of scheduler-plugins read, those that the API server does not serve, as ``<apiVersion>/<kind>``."""
+    missing = set()
+    for kind in {kind for plugin in plugins_of(effective) & set(NEEDS) for kind in NEEDS[plugin].kinds}:
+        try:
+            client.resource(kind.api_version, kind.kind)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            missing.add(f"{kind.api_version}/{kind.kind}")
+    return sorted(missing)
 
 
 def _about_devices(client: Client, validated: ValidationResult, target: Target, groups: dict[str, list[str]]) -> list[Finding]:

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import LOCAL_PROGRAM
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import FIRST, NEEDS, Need
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import parse_release
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import health
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
@@ -25,6 +29,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_va
 VARIABLE = "custom_schedulers"
 PORT = 10259
 LAST_PORT = 65535
+PROGRESS_SECONDS = 300
 DOCUMENTED = "custom-scheduler"
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 
@@ -53,6 +58,7 @@ DEFAULTS: dict[str, Any] = {
     "service_account": None,
     "kube_scheduler_binding": None,
     "volume_scheduler_binding": None,
+    "plugins_role": None,
     "authentication_reader": True,
     "authentication_reader_binding": None,
     "replicas": 1,
@@ -88,25 +94,57 @@ DEFAULTS: dict[str, Any] = {
     "volume_mounts": [],
 }
 
+_BY_LEADER_ELECT = "leader_elect sets it, with a Lease of the scheduler's own"
+_ENDS = "the scheduler would end at once"
+TAKEN_FLAGS = {
+    # flag of kube-scheduler: what does it instead
+    "config": "config_folder and config_key set it",
+    "leader-elect": _BY_LEADER_ELECT,
+    "leader-elect-resource-lock": _BY_LEADER_ELECT,
+    "leader-elect-resource-name": _BY_LEADER_ELECT,
+    "leader-elect-resource-namespace": _BY_LEADER_ELECT,
+    "secure-port": "port sets it, also for the probes",
+    "bind-address": "the probes request the address of the pod; for another one set args and probes",
+    "h": _ENDS,
+    "help": _ENDS,
+    "version": _ENDS,
+    "write-config-to": _ENDS,
+}
+
 SOURCES = ("config", "config_text", "config_file", "preset")
 CONFIG_HASH = "osso.scheduler/config"
 """On the pods: the hash of their configuration's content. A new one is a rollout, an edit that changes nothing is none."""
+
+_UNFILLED = {
+    # placeholder: the parameter of a preset in its place
+    PROM_URL: "address",
+    PROM_TOKEN: "token, to an empty text if Prometheus requires none",
+    LOAD_WATCHER_URL: "watcher_address",
+}
+
+_INSTALL = (
+    "apply its CustomResourceDefinition, roles/operator/files/plugins/{0}.crd.yaml of this collection, or run the role osso.scheduler.operator with "
+    "operator_plugins that name the plugin."
+)
 
 # The longest name that is made of it is that of the set's inventory and its label: custom-NAME, at most 63 characters.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?")
 
 
-def complete(given: list[dict[str, Any]], names: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+def complete(given: list[dict[str, Any]], names: Sequence[Sequence[str]] = (), checked: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """``items``: the schedulers with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy; ``warnings``.
 
-    ``names``: for each item with state present, the scheduler names of its configuration, where these are known already.
+    For each item with state present, where these are known already: ``names``, the scheduler names of its configuration, and ``checked``, the
+    result of the module kube_scheduler_config.
     """
     items = [_completed(item) for item in completed(VARIABLE, given, DEFAULTS)]
     present = [item for item in items if item["state"] == "present"]
     errors = [error for item in items for error in _errors(item)] + (duplicates(items) or _collisions(present))
     remedy = ": use another name, or set allow_default_scheduler to true."
     errors += default_scheduler(present, names, lambda item: bool(item["allow_default_scheduler"]), remedy) + shared_names(present, names)
-    return {"items": items, "errors": errors, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
+    errors += [error for item, result in zip(present, checked) for error in [*_missing_kinds(item, result), *_unfilled(item, result)]]
+    warnings = [warning for item, result in zip(present, checked) for warning in _advice_on_plugins(item, result)]
+    return {"items": items, "errors": errors, "warnings": warnings if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
 
 
 def _completed(item: dict[str, Any]) -> dict[str, Any]:
@@ -121,6 +159,7 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
         "service_account": name,
         "kube_scheduler_binding": f"{binding}-as-kube-scheduler",
         "volume_scheduler_binding": f"{binding}-as-volume-scheduler",
+        "plugins_role": f"{binding}-plugins",
         "authentication_reader_binding": f"{binding}-extension-apiserver-authentication-reader",
         "labels": labels,
         "selector": labels,
@@ -135,7 +174,7 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
     item["pod_labels"] = {**item["pod_labels"], **item["selector"]}
     if not any(item[source] for source in SOURCES):
         item["config"] = documented_config(name)
-    item["flags"] = [] if item["args"] else [*_flags(item), *item["flags"]]
+    item["flags"] = _flags_of_args(item) if item["args"] else [*_flags(item), *item["flags"]]
     return item
 
 
@@ -149,7 +188,7 @@ def documented_config(name: str) -> dict[str, Any]:
     }
 
 
-def _flags(item: dict[str, Any]) -> list[str]:
+def _flags(item: Mapping[str, Any]) -> list[str]:
     """The command line without ``--config`` and what the user adds.
 
     kube-scheduler elects a leader unless a flag disables that, with the Lease of the default scheduler: so without these flags many a
@@ -165,8 +204,22 @@ def _flags(item: dict[str, Any]) -> list[str]:
     return flags if int(item["port"]) == PORT else [*flags, f"--secure-port={item['port']}"]
 
 
+def _flags_of_args(item: Mapping[str, Any]) -> list[str]:
+    """What of ``args`` a kube-scheduler reads beside its configuration; nothing for another program."""
+    program = item["command"][0]
+    args = [str(argument) for argument in item["args"]] if program.rpartition("/")[2] == "kube-scheduler" else []
+    return [argument for before, argument in zip(["", *args], args) if before != "--config" and argument.partition("=")[0] != "--config"]
+
+
+def _taken_flags(item: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the ``flags`` of the user, which follow those of the role."""
+    given = [] if item["args"] else item["flags"][len(_flags(item)) :]
+    names = [flag.lstrip("-").partition("=")[0].replace("_", "-") for flag in map(str, given)]
+    return [f"{_place(item)}: flags has --{name}: {TAKEN_FLAGS[name]}; remove it." for name in names if name in TAKEN_FLAGS]
+
+
 def _errors(item: dict[str, Any]) -> list[str]:
-    where, name = f"{item['where']}: {item['namespace']}/{item['name']}", item["name"]
+    where, name = _place(item), item["name"]
     found = []
     if not _NAME.fullmatch(name):
         found.append(f"{item['where']}: name is {name}: use up to 52 lower-case letters, digits and hyphens, with none of these at an end.")
@@ -191,10 +244,67 @@ def _errors(item: dict[str, Any]) -> list[str]:
         found.append(
             f"{where}: replicas is {item['replicas']} and leader_elect false, so all of them would place the same pods: leave leader_elect out."
         )
+    found += _taken_flags(item)
     lacking = {key: value for key, value in item["selector"].items() if item["pod_labels"].get(key) != value}
     if lacking or not item["selector"]:
         found.append(f"{where}: selector is {item['selector']}: give at least one label.")
     return found
+
+
+def _place(item: Mapping[str, Any]) -> str:
+    return f"{item['where']}: {item['namespace']}/{item['name']}"
+
+
+def _needs(checked: Mapping[str, Any]) -> dict[str, Need]:
+    """Requirements of the enabled plugins of scheduler-plugins, by plugin."""
+    return {name: NEEDS[name] for name in sorted(plugins_of(checked["effective"]) & set(NEEDS))}
+
+
+def _is_unsupported(checked: Mapping[str, Any]) -> bool:
+    """Are the plugins of a release whose requirements this collection does not know?"""
+    return parse_release(checked["target"]["kubernetes_version"]) < FIRST
+
+
+def _missing_kinds(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
+    """The kinds that the plugins of a scheduler read, and that the API server does not serve."""
+    return [
+        f"{_place(item)}: the plugin {name} reads {kind.api_version} {kind.kind}, which the API server does not serve: "
+        + (f"install {kind.provider}." if kind.provider else _INSTALL.format(kind.definition))
+        for name, need in _needs(checked).items()
+        for kind in need.kinds
+        if f"{kind.api_version}/{kind.kind}" in checked["missing_kinds"] and not _is_unsupported(checked)
+    ]
+
+
+def _advice_on_plugins(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
+    """What the plugins of a scheduler need and the role does not create."""
+    needs = _needs(checked)
+    if needs and _is_unsupported(checked):
+        return [
+            (
+                f"{_place(item)}: {', '.join(needs)} of scheduler-plugins before v0.{FIRST} need CRDs and permissions that the role does not create: "
+                f"use an image of v0.{FIRST} or newer, or create them yourself."
+            )
+        ]
+    controlled = [name for name, need in needs.items() if need.controller]
+    return [
+        (
+            f"{_place(item)}: {', '.join(controlled)}: only the controller of scheduler-plugins updates the status of PodGroups and ElasticQuotas, and "
+            "the role does not run it. Install it if the cluster does not have it."
+        )
+    ] * bool(controlled)
+
+
+def _unfilled(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
+    """The placeholders in the configuration of a scheduler, which kube-scheduler would use literally. In a comment they do no harm."""
+    if not any(finding["code"] == "placeholder" for finding in checked["findings"]):
+        return []
+    return [
+        f"{_place(item)}: the configuration holds {name}, which only the operator fills: "
+        + (f"set preset_parameters.{parameter}." if item["preset"] else "write the value itself.")
+        for name, parameter in _UNFILLED.items()
+        if name in (checked["text"] or "")
+    ]
 
 
 def _collisions(present: list[dict[str, Any]]) -> list[str]:
@@ -205,9 +315,10 @@ def _collisions(present: list[dict[str, Any]]) -> list[str]:
         ("service_account", "namespace"),
         ("kube_scheduler_binding", None),
         ("volume_scheduler_binding", None),
+        ("plugins_role", None),
         ("authentication_reader_binding", None),
     ):
-        used = Counter((item[option], item[scope] if scope else "") for item in present)
+        used = Counter((item[option], item[scope] if scope else "") for item in present if item[option])
         found += [
             f"custom_schedulers: {option} is {name} for {n} schedulers: give each its own." for (name, _scope), n in used.items() if n > 1
         ]
@@ -217,17 +328,21 @@ def _collisions(present: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
+def operand(item: dict[str, Any], checked: dict[str, Any], wait_timeout: int = PROGRESS_SECONDS) -> dict[str, Any]:
     """The values for the templates of the role operand for a scheduler (`completed`), with the result of its configuration's check.
 
-    ``checked``: ``hash``, ``target`` and ``completed`` as the module kube_scheduler_config returns them.
+    ``checked``: ``hash``, ``target``, ``completed`` and ``effective`` as the module kube_scheduler_config returns them. ``wait_timeout``: seconds
+    that a run waits for the rollout, which must not be given up earlier.
     """
+    needs = _needs(checked) if item["plugins_role"] else {}
+    rules = dict.fromkeys(rule for need in needs.values() for rule in need.rules if not _is_unsupported(checked))
     overrides = {
         "command": item["command"],
         "env": item["env"],
         "imagePullPolicy": item["image_pull_policy"],
         "imagePullSecrets": [{"name": name} for name in item["pull_secrets"]],
         "podAnnotations": {**item["pod_annotations"], CONFIG_HASH: checked["hash"]},
+        "progressDeadlineSeconds": max(PROGRESS_SECONDS, wait_timeout),
         "priorityClassName": item["priority_class"],
         "topologySpreadConstraints": item["topology_spread_constraints"],
         "resources": item["resources"],
@@ -240,10 +355,12 @@ def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
         "labels": item["labels"],
         "authentication_reader": item["authentication_reader"],
         "elects_leader": item["leader_elect"],
+        "plugin_rules": [rule.manifest() for rule in rules],
         "names": {
             "workload": item["name"],
             "namespace": item["namespace"],
             "service_account": item["service_account"],
+            "plugins": item["plugins_role"],
             "bindings": {
                 "system:kube-scheduler": item["kube_scheduler_binding"],
                 "system:volume-scheduler": item["volume_scheduler_binding"],

@@ -206,6 +206,7 @@ def test_the_result_of_the_module_has_all_its_fields():
         "api_version": "kubescheduler.config.k8s.io/v1",
         "text": TEXT,
         "asks_prometheus": [],
+        "missing_kinds": [],
         "conversion": None,
         "image_answer": None,
         "found": True,
@@ -331,6 +332,25 @@ def test_the_image_is_asked_by_its_own_program_or_the_given_command(options, com
     monkeypatch.setattr(image_answer, "ask", lambda client, question: asked.append(question) or Answer(True))
     assert run(Client(), content=TEXT, ask_image=True, **options)[0]["valid"] is True
     assert [(question.command, question.pull_secrets) for question in asked] == [(command, pull_secrets)]
+
+
+class Bare(Client):
+    """Serves no kind with a CustomResourceDefinition."""
+
+    def groups(self):
+        return {"resource.k8s.io": ["v1"]}
+
+    def resource(self, api_version, kind):
+        if (api_version, kind) not in KNOWN:
+            raise ApiError(404, "NotServed", "no")
+        return KNOWN[api_version, kind]
+
+
+def test_kinds_of_plugins_that_the_cluster_does_not_serve_are_returned():
+    options = {"preset": "coscheduling", "kubernetes_version": "1.34", "plugins": "scheduler-plugins"}
+    result, _warnings = run(Bare(), compare_cluster=True, **options)
+    assert result["missing_kinds"] == ["scheduling.x-k8s.io/v1alpha1/PodGroup"]
+    assert run(**options)[0]["missing_kinds"] == [], "nothing was compared"
 
 
 class Devices(Client):

@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import complete, operand
 
+ROOT = Path(__file__).parents[5]
 IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
-CHECKED = {"hash": "h", "target": {"kubernetes_version": "1.34"}, "completed": {}}
+CHECKED = {"hash": "h", "target": {"kubernetes_version": "1.34"}, "completed": {}, "effective": {}}
 
 
 def only(**item):
@@ -56,6 +60,7 @@ def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
         "service_account": "custom-scheduler",
         "kube_scheduler_binding": "custom-scheduler-as-kube-scheduler",
         "volume_scheduler_binding": "custom-scheduler-as-volume-scheduler",
+        "plugins_role": "custom-scheduler-plugins",
         "authentication_reader": True,
         "authentication_reader_binding": "custom-scheduler-extension-apiserver-authentication-reader",
         "replicas": 1,
@@ -93,12 +98,20 @@ def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
 
 def test_names_follow_from_name_and_namespace():
     item = only(name="batch", namespace="jobs", replicas="2", port="10260", flags=["-v=4"], preset="no_scoring")
-    derived = ("config_map", "service_account", "kube_scheduler_binding", "volume_scheduler_binding", "authentication_reader_binding")
+    derived = (
+        "config_map",
+        "service_account",
+        "kube_scheduler_binding",
+        "volume_scheduler_binding",
+        "plugins_role",
+        "authentication_reader_binding",
+    )
     assert [item[key] for key in derived] == [
         "batch-config",
         "batch",
         "jobs:batch-as-kube-scheduler",
         "jobs:batch-as-volume-scheduler",
+        "jobs:batch-plugins",
         "jobs:batch-extension-apiserver-authentication-reader",
     ]
     labels = {"component": "batch", "tier": "control-plane"}
@@ -132,6 +145,19 @@ def test_given_values_replace_the_defaults():
     assert (item["flags"], item["pod_labels"], item["leader_elect"]) == ([], {"own": "1", "app": "y"}, True)
     assert only(labels={"app": "x"})["pod_labels"] == {"app": "x", "version": "second"}
     assert only(leader_elect="no")["leader_elect"] is False
+
+
+@pytest.mark.parametrize(
+    ("item", "flags"),
+    [
+        ({"args": ["--config=/x", "--leader-elect=false", "-v", "4"]}, ["--leader-elect=false", "-v", "4"]),
+        ({"args": ["--config", "/x", "--v=4"], "command": ["/bin/kube-scheduler"]}, ["--v=4"]),
+        ({"args": ["--leader-elect=false"], "command": ["/scheduler"]}, []),
+    ],
+)
+def test_arguments_of_a_kube_scheduler_are_validated_as_flags(item, flags):
+    item = only(**item)
+    assert (item["flags"], operand(item, CHECKED)["shape"]["args"]) == (flags, item["args"])
 
 
 def test_without_schedulers_there_is_a_warning():
@@ -179,6 +205,22 @@ LONGEST = "a" * 52
             {"replicas": 2, "leader_elect": False},
             [f"{WHERE}: replicas is 2 and leader_elect false, so all of them would place the same pods: leave leader_elect out."],
         ),
+        ({"flags": ["-v=4", "--leader-elect-lease-duration=60s", "--feature-gates=A=true"]}, []),
+        (
+            {"leader_elect": True, "flags": ["--leader_elect=true", "--leader-elect-resource-name=x"]},
+            [
+                f"{WHERE}: flags has --{flag}: leader_elect sets it, with a Lease of the scheduler's own; remove it."
+                for flag in ("leader-elect", "leader-elect-resource-name")
+            ],
+        ),
+        ({"flags": ["--secure-port", "1"]}, [f"{WHERE}: flags has --secure-port: port sets it, also for the probes; remove it."]),
+        (
+            {"port": 1, "flags": ["--config=/x", "-h"]},
+            [
+                f"{WHERE}: flags has --config: config_folder and config_key set it; remove it.",
+                f"{WHERE}: flags has --h: the scheduler would end at once; remove it.",
+            ],
+        ),
         ({"selector": {}}, [f"{WHERE}: selector is {{}}: give at least one label."]),
     ],
 )
@@ -193,7 +235,14 @@ def test_a_malformed_image_is_an_error():
 
 def test_schedulers_share_no_objects():
     same = {"image": IMAGE, "labels": {"app": "x"}}
-    names = ("config_map", "service_account", "kube_scheduler_binding", "volume_scheduler_binding", "authentication_reader_binding")
+    names = (
+        "config_map",
+        "service_account",
+        "kube_scheduler_binding",
+        "volume_scheduler_binding",
+        "plugins_role",
+        "authentication_reader_binding",
+    )
     shared = {**same, **dict.fromkeys(names, "s")}
     found = complete([{**shared, "name": "a"}, {**shared, "name": "b"}, {**shared, "name": "c", "state": "absent"}])["errors"]
     assert found == [
@@ -245,10 +294,12 @@ def test_the_templates_get_every_value_of_a_scheduler():
         "labels": item["labels"],
         "authentication_reader": True,
         "elects_leader": False,
+        "plugin_rules": [],
         "names": {
             "workload": "batch",
             "namespace": "kube-system",
             "service_account": "batch",
+            "plugins": "batch-plugins",
             "bindings": {
                 "system:kube-scheduler": "batch-as-kube-scheduler",
                 "system:volume-scheduler": "batch-as-volume-scheduler",
@@ -266,6 +317,7 @@ def test_the_templates_get_every_value_of_a_scheduler():
                 "imagePullSecrets": [{"name": "p"}],
                 "podAnnotations": {"own": "1", "osso.scheduler/config": "h"},
                 "priorityClassName": "high",
+                "progressDeadlineSeconds": 300,
                 "topologySpreadConstraints": [{"maxSkew": 1}],
                 "resources": {"requests": {"cpu": "100m"}},
                 "volumes": [{"name": "v"}],
@@ -289,6 +341,11 @@ def test_the_templates_get_every_value_of_a_scheduler():
             "host_pid": False,
         },
     }
+
+
+@pytest.mark.parametrize(("timeout", "expected"), [(60, 300), (301, 301)])
+def test_a_rollout_is_not_given_up_before_the_wait_ends(timeout, expected):
+    assert operand(only(), CHECKED, timeout)["rollout"]["overrides"]["progressDeadlineSeconds"] == expected
 
 
 @pytest.mark.parametrize(
@@ -320,7 +377,7 @@ def test_the_program_is_where_the_image_has_it(image, plugins, command, expected
     ],
 )
 def test_readiness_waits_for_the_caches_where_the_release_can_report_it(release, completed, live, ready):
-    checked = {"hash": "h", "target": {"kubernetes_version": release}, "completed": completed}
+    checked = {**CHECKED, "target": {"kubernetes_version": release}, "completed": completed}
     assert operand(only(), checked)["shape"]["probes"] == probes(live=live, ready=ready)
     assert operand(only(probes={}), checked)["shape"]["probes"] == {}
 
@@ -328,3 +385,104 @@ def test_readiness_waits_for_the_caches_where_the_release_can_report_it(release,
 def test_given_arguments_and_affinity_reach_the_deployment():
     made = operand(only(args=["--config=/x"], affinity={"nodeAffinity": {}}), CHECKED)
     assert (made["shape"]["args"], made["rollout"]["overrides"]["affinity"]) == (["--config=/x"], {"nodeAffinity": {}})
+
+
+def running(*plugins, minor=34, **fields):
+    """The result of the check of a configuration that runs these plugins."""
+    effective = {"gangs": {"permit": [[plugin, 0] for plugin in plugins]}}
+    target = {"plugins": "scheduler-plugins", "kubernetes_version": f"1.{minor}"}
+    return {**CHECKED, "target": target, "effective": effective, "missing_kinds": [], "findings": [], "text": "", **fields}
+
+
+def read(group, resources, verbs=("get", "list", "watch")):
+    return {"apiGroups": [group], "resources": [resources], "verbs": list(verbs)}
+
+
+@pytest.mark.parametrize(
+    ("checked", "rules"),
+    [
+        (running("NodeResourcesFit"), []),
+        (running("Coscheduling"), [read("scheduling.x-k8s.io", "podgroups")]),
+        (running("Peaks", "TargetLoadPacking"), [read("metrics.k8s.io", "nodes", ("get", "list"))]),
+        (running("Coscheduling", minor=25), []),
+    ],
+)
+def test_a_scheduler_gets_the_permissions_of_its_plugins(checked, rules):
+    made = operand(only(name="batch", namespace="jobs"), checked)
+    assert (made["plugin_rules"], made["names"]["plugins"]) == (rules, "jobs:batch-plugins")
+    assert operand(only(plugins_role=""), checked)["plugin_rules"] == []
+
+
+@pytest.mark.parametrize(
+    ("checked", "errors", "warnings"),
+    [
+        (running("NodeResourceTopologyMatch", "NodeResourcesFit"), [], []),
+        (
+            running("SySched", missing_kinds=["security-profiles-operator.x-k8s.io/v1beta1/SeccompProfile"]),
+            [
+                (
+                    f"{WHERE}: the plugin SySched reads security-profiles-operator.x-k8s.io/v1beta1 SeccompProfile, which the API server does not serve: "
+                    "install the Security Profiles Operator."
+                )
+            ],
+            [],
+        ),
+        (
+            running("Coscheduling", missing_kinds=["scheduling.x-k8s.io/v1alpha1/PodGroup"]),
+            [
+                (
+                    f"{WHERE}: the plugin Coscheduling reads scheduling.x-k8s.io/v1alpha1 PodGroup, which the API server does not serve: apply its "
+                    "CustomResourceDefinition, roles/operator/files/plugins/podgroups.scheduling.x-k8s.io.crd.yaml of this collection, or run the role "
+                    "osso.scheduler.operator with operator_plugins that name the plugin."
+                )
+            ],
+            [
+                (
+                    f"{WHERE}: Coscheduling: only the controller of scheduler-plugins updates the status of PodGroups and ElasticQuotas, and the role does not "
+                    "run it. Install it if the cluster does not have it."
+                )
+            ],
+        ),
+        (
+            running("Coscheduling", minor=25, missing_kinds=["scheduling.x-k8s.io/v1alpha1/PodGroup"]),
+            [],
+            [
+                (
+                    f"{WHERE}: Coscheduling of scheduler-plugins before v0.26 need CRDs and permissions that the role does not create: use an image of v0.26 "
+                    "or newer, or create them yourself."
+                )
+            ],
+        ),
+    ],
+)
+def test_what_plugins_lack_is_reported_before_the_first_write(checked, errors, warnings):
+    found = complete([{"state": "absent", "name": "gone"}, {"image": IMAGE}], checked=[checked])
+    expected = [text.replace("[0]", "[1]") for text in errors], [text.replace("[0]", "[1]") for text in warnings]
+    assert (found["errors"], found["warnings"]) == expected
+    assert all((ROOT / path).is_file() for error in errors for path in re.findall(r"roles/\S+[.]yaml", error))
+
+
+@pytest.mark.parametrize(
+    ("item", "checked", "errors"),
+    [
+        (
+            {"preset": "trimaran_target_load_packing"},
+            {"text": "address: ${PROM_URL}\ntoken: ${PROM_TOKEN}\n"},
+            [
+                "${PROM_URL}, which only the operator fills: set preset_parameters.address.",
+                "${PROM_TOKEN}, which only the operator fills: set preset_parameters.token, to an empty text if Prometheus requires none.",
+            ],
+        ),
+        (
+            {"config_text": "x"},
+            {"text": "watcherAddress: ${LOAD_WATCHER_URL}\n"},
+            ["${LOAD_WATCHER_URL}, which only the operator fills: write the value itself."],
+        ),
+        ({"config_text": "x"}, {"text": "# token: ${PROM_TOKEN}\n", "findings": []}, []),
+        ({"config_text": "x"}, {"text": "token: <token>\n"}, []),
+        ({"config_text": "x"}, {"text": None}, []),
+    ],
+)
+def test_placeholders_of_the_operator_are_rejected(item, checked, errors):
+    found = complete([{"image": IMAGE, **item}], checked=[running(**{"findings": [{"code": "placeholder"}], **checked})])["errors"]
+    assert found == [f"{WHERE}: the configuration holds {error}" for error in errors]
