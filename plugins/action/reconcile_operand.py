@@ -12,15 +12,13 @@ import os
 from ansible.module_utils.common.text.converters import to_text
 from ansible.utils.display import Display
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import reconcile
 from ansible_collections.osso.scheduler.plugins.modules.reconcile_operand import OPTIONS, UNATTENDED
 from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import OnCluster
 
 NODE_USER = "65532"
-# The variable of the operator's pod with the Prometheus that reads the metrics of schedulers.
-PROMETHEUS = "OPERAND_PROMETHEUS"
 # The extra variable of ansible-operator with the resource.
 GIVEN = "_operator_openshift_io_secondaryscheduler"
 
@@ -71,16 +69,4 @@ def _plain(resource):
 def _rendered(operand):
     # Where the platform chooses the user itself, as OpenShift does, none is named.
     user = os.environ.get("SCHEDULER_USER") or ("" if operand["platform"]["openshift"] else NODE_USER)
-    return operand_templates.manifests(operand, user, _prometheus(os.environ.get(PROMETHEUS, "{}")))
-
-
-def _prometheus(text):
-    """Who reads the metrics of schedulers: OpenShift's Prometheus, unless the variable of the operator's pod names another."""
-    default = operand_templates.OPENSHIFT_PROMETHEUS
-    try:
-        given = json.loads(text)
-        if given.keys() <= default.keys():
-            return {**default, **given}
-    except (ValueError, AttributeError):
-        pass
-    raise InputError(f"{PROMETHEUS} of the operator's pod is {text!r}: set a JSON object with {', '.join(default)}, or remove the variable")
+    return operand_templates.manifests(operand, user, operand_templates.prometheus(os.environ.get(operand_templates.PROMETHEUS)))

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import read
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -30,7 +31,8 @@ TEMPLATES = (
     "network.yaml.j2",
     "monitoring.yaml.j2",
 )
-
+PROMETHEUS = "OPERAND_PROMETHEUS"
+"""The variable of the operator's pod with the Prometheus that reads the metrics of schedulers."""
 OPENSHIFT_PROMETHEUS: Mapping[str, Any] = {"namespace": "openshift-monitoring", "service_account": "prometheus-k8s", "labels": {}}
 
 
@@ -42,6 +44,18 @@ def manifests(operand: Mapping[str, Any], user: str, prometheus: Mapping[str, An
     """
     variables = {"operand": operand, "operand_user": user, "operand_prometheus": prometheus}
     return [obj for name in TEMPLATES for obj in read(template(name).render(variables), f"template {name}")]
+
+
+def prometheus(given: str | None) -> Mapping[str, Any]:
+    """The Prometheus for `manifests`, from the content of the variable `PROMETHEUS`; OpenShift's without one. Raises `InputError`."""
+    try:
+        chosen = json.loads(given) if given is not None else {}
+        if chosen.keys() <= OPENSHIFT_PROMETHEUS.keys():
+            return {**OPENSHIFT_PROMETHEUS, **chosen}
+    except (ValueError, AttributeError):
+        pass
+    fields = ", ".join(OPENSHIFT_PROMETHEUS)
+    raise InputError(f"{PROMETHEUS} of the operator's pod is {given!r}: set a JSON object with {fields}, or remove the variable")
 
 
 def compile_all() -> None:

@@ -10,10 +10,10 @@ import base64
 from dataclasses import replace
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.action import reconcile_operand
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import ConfigMap, Inputs, Neighbours, template_variables
+from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
 from ansible_collections.osso.scheduler.plugins.plugin_utils.operand_templates import OPENSHIFT_PROMETHEUS, manifests
 from support.operand import CONFIG, facts, resource
 
@@ -95,7 +95,7 @@ def test_the_prometheus_of_the_installation_finds_the_endpoints():
 @pytest.mark.parametrize("text", ["{", "[]", '{"name": "x"}', ""])
 def test_a_prometheus_that_the_operator_cannot_read_is_an_error_with_its_variable(text):
     with pytest.raises(InputError, match=r"OPERAND_PROMETHEUS of the operator's pod is .*: set a JSON object"):
-        reconcile_operand._prometheus(text)
+        operand_templates.prometheus(text)
 
 
 @pytest.mark.parametrize("service_ca", [True, False])
