@@ -430,7 +430,8 @@ def test_an_invalid_configuration_is_named_without_its_secrets():
 
 
 @pytest.mark.parametrize(
-    "election", ["{resourceName: [a]}", "{resourceNamespace: 5}", "{resourceName: 50%}", r'{resourceName: "\ud800"}', "[]", "{leaderElect: {}}"]
+    "election",
+    ["{resourceName: [a]}", "{resourceNamespace: 5}", "{resourceName: 50%}", r'{resourceName: "\ud800"}', "[]", "{leaderElect: {}}"],
 )
 def test_a_lease_that_cannot_exist_ends_no_report(election):
     """Anyone who may create a Deployment could otherwise end the report on all schedulers."""
