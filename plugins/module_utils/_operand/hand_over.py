@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, membership, prune
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names, rollout
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names, rollout, upstream_cleanup
 
 # Names of inventories: of a SecondaryScheduler's objects (without its name), and of an operator's
 _OPERAND = apply_set.identity("operand-", "").name
@@ -115,18 +115,10 @@ def stale(resource: Object, deployments: list[Object], inventories: list[Object]
     deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)
     if not is_recorded or deployment is None or _is_ours(deployment, known) or not rollout.is_complete(deployment):
         return {}
-    kept = {
-        "Deployment": known["workload"],
-        "ServiceAccount": known["workload"],
-        "ServiceMonitor": known["workload"],
-        "Service": known["service"],
-        "Role": known["prometheus"],
-        "RoleBinding": known["prometheus"],
-    }
     return {
         "set_name": known["set"],
         "set_namespace": known["namespace"],
-        "keep_members": [f"{kind}/{name}" for kind, name in kept.items()],
+        "keep_members": [f"{one['kind']}/{one['metadata']['name']}" for one in upstream_cleanup.shared(known)],
     }
 
 
