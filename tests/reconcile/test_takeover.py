@@ -4,7 +4,7 @@
 
 """A reconcile that finds the objects of the upstream operator, for which there is a stand-in (tests/support/upstream.py).
 
-No other test is in the file: the namespace and the kinds are those of the upstream operator, and go with its installation.
+Other tests are in other files: the namespace and the kinds are those of the upstream operator, and go with its installation.
 """
 
 from __future__ import annotations
