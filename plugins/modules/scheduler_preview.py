@@ -218,7 +218,8 @@ nodes:
 summary:
   description:
     - The number of pods, and of pods with each status. C(newly_unschedulable) had a node before, C(newly_schedulable) had none. C(moved_percent) refers
-      to the pods that were compared. C(preempted) lists the deleted pods, C(newly_preempted) those that the baseline does not delete.
+      to the pods that were compared. C(preempted) lists the deleted pods, C(newly_preempted) those that the baseline does not delete. C(lost) lists the pods
+      that lose their node, those of C(newly_unschedulable) and C(newly_preempted).
     - C(before) and C(after) have C(empty_nodes), and mean and standard deviation of the requested percentage of CPU and memory of the nodes.
     - C(load) has the same of the measured use, if the metrics API of the cluster returned it, otherwise it is null. C(after) adds the use of the pods
       that come to a node, and subtracts that of the pods that leave it.
@@ -237,6 +238,7 @@ summary:
     moved_percent: 10.0
     preempted: []
     newly_preempted: []
+    lost: []
     before:
       empty_nodes: 0
       cpu_percent_mean: 52.0

@@ -79,7 +79,9 @@ def test_handing_over_the_last_scheduler_deletes_the_operators_installation(reco
     # Without nodes, no pod replaces the former ones.
     pod = {"volumes": None, "containers": [{"name": reconciled_scheduler.workload, "volumeMounts": None}]}
     patch = {"spec": {"replicas": 0, "template": {"spec": pod}}}
-    kubectl("patch", "deployment", reconciled_scheduler.workload, f"--namespace={NAMESPACE}", f"--patch={json.dumps(patch)}")
+    kubectl("patch", "deployment", reconciled_scheduler.workload, where, f"--patch={json.dumps(patch)}")
+    # As if the other operator had created it, after someone had deleted ours
+    kubectl("label", "deployment", reconciled_scheduler.workload, where, "app.kubernetes.io/managed-by-", "osso.scheduler/set-")
     eventually(lambda: is_complete(reconciled_scheduler.deployment))
     with audit:
         predicted = play("osso.scheduler.hand_over", check=True)
@@ -100,6 +102,38 @@ def test_handing_over_the_last_scheduler_deletes_the_operators_installation(reco
         assert "osso.scheduler/set" not in labels(kubectl, kind, name)
     assert play("osso.scheduler.hand_over").changed == []
     play(ROLE, variables=UPSTREAM)
+
+
+def test_a_resource_deleted_after_the_handover_leaves_no_objects(reconciled_scheduler, kubectl, play, others):
+    play("osso.scheduler.hand_over")
+    kubectl("delete", RESOURCE, reconciled_scheduler.name, f"--namespace={NAMESPACE}")
+    predicted = play("osso.scheduler.hand_over", check=True)
+    run = play("osso.scheduler.hand_over")
+    assert run.changed == predicted.changed == ["Clean up after deleted resources", "Remove the rest of the operator's installation"]
+    assert ours(kubectl) == others
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_removal_after_a_handover_leaves_no_objects(reconciled_scheduler, kubectl, play, others, exists):
+    play("osso.scheduler.hand_over")
+    if not exists:
+        kubectl("delete", RESOURCE, reconciled_scheduler.name, f"--namespace={NAMESPACE}")
+    assert "Removed: operator, schedulers." in remove().output()
+    assert ours(kubectl) == others
+
+
+def test_a_removal_reports_the_remains_of_the_upstream_operator(kubectl):
+    name = "secondary-scheduler-system-volume-scheduler"
+    group, subject = "rbac.authorization.k8s.io", {"kind": "ServiceAccount", "namespace": NAMESPACE, "name": "secondary-scheduler"}
+    owner = {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "name": "cluster", "uid": "gone"}
+    role = {"apiGroup": group, "kind": "ClusterRole", "name": "system:volume-scheduler"}
+    binding = {"apiVersion": f"{group}/v1", "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [subject]}
+    remove()
+    kubectl.apply({**binding, "metadata": {"name": name, "ownerReferences": [owner]}})
+    run = remove(variables=UPSTREAM)
+    assert not kubectl("get", "clusterrolebinding", name, "--ignore-not-found").stdout
+    assert "Removed: operator." in run.output()
+    assert "Nothing was installed." in remove(variables=UPSTREAM).output()
 
 
 def test_a_handover_that_waits_reports_that_no_other_operator_replaces_the_pods(reconciled_scheduler, kubectl, play):

@@ -763,11 +763,11 @@ def test_the_playbook_writes_the_page_and_fails_beyond_a_limit(binary, play, tmp
         "preview_snapshot": str(file),
         "preview_binary": binary,
         "preview_config_text": json.dumps(NOWHERE),
-        "preview_dest": str(tmp_path),
+        "preview_dest": str(tmp_path / "new"),
     }
     run = play("osso.scheduler.preview", variables=given)
-    assert run.changed == ["Write the page"]
-    page = (tmp_path / "preview-localhost.html").read_text()
+    assert run.changed == ["Create the folder of the page", "Write the page"]
+    page = (tmp_path / "new/preview-localhost.html").read_text()
     assert "shop/p" in Page(page).texts
     assert_whole(page)
     (line,) = [line for line in run.task("Report where the pods would be").result["msg"] if line.startswith("shop/p ")]
@@ -775,6 +775,8 @@ def test_the_playbook_writes_the_page_and_fails_beyond_a_limit(binary, play, tmp
     beyond = play("osso.scheduler.preview", variables={**given, "preview_max_unschedulable": 0}, succeed=False)
     assert beyond.failures[0].result["msg"] == "Beyond the limits: 1 pod would have no node, the limit is 0: shop/p."
     assert SECRET not in run.output() + beyond.output()
+    unusable = play("osso.scheduler.preview", variables={**given, "preview_dest": str(file / "new")}, succeed=False)
+    assert [one.task for one in unusable.failures] == ["Create the folder of the page"], "before the preview, which takes minutes"
 
 
 @pytest.mark.parametrize(

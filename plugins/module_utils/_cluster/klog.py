@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced, replaced_in
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 
 _HEADER = re.compile(r"(?P<severity>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ (?P<source>[^\s\]]+:\d+)\] ?")
@@ -142,8 +143,8 @@ def _located(text: str) -> Iterator[tuple[Entry | None, list[str]]]:
 
 def _from_json(line: str) -> Entry | None:
     try:
-        found = json.loads(line)
-        message = found.pop("msg")
+        found = replaced_in(json.loads(line))
+        message = str(found.pop("msg"))
     except (KeyError, RecursionError, ValueError):
         return None
     time, source = str(found.pop("ts", "")), str(found.pop("caller", ""))
@@ -195,7 +196,7 @@ def _value(text: str) -> tuple[Any, str]:
     if text.startswith(("[", "{")):
         try:
             value, end = json.JSONDecoder().raw_decode(text)
-            return value, text[end:]
+            return replaced_in(value), text[end:]
         except (RecursionError, ValueError):
             pass
     word = _WORD(text, 0).group()
@@ -205,10 +206,9 @@ def _value(text: str) -> tuple[Any, str]:
 def _unquote(text: str) -> str:
     plain = _GO_ESCAPE.sub(_escaped, text)
     try:
-        unquoted: str = json.loads(plain, strict=False)
+        return replaced(json.loads(plain, strict=False))
     except ValueError:
         return text[1:-1]
-    return unquoted
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -40,6 +40,15 @@ def replaced(text: str) -> str:
     return text
 
 
+def replaced_in(value: Any) -> Any:
+    """A value of JSON from outside, with `replaced` texts."""
+    if isinstance(value, str):
+        return replaced(value)
+    if isinstance(value, dict):
+        return {replaced(key): replaced_in(item) for key, item in value.items()}
+    return [replaced_in(item) for item in value] if isinstance(value, list) else value
+
+
 def _joined(text: str, where: str) -> str:
     try:
         text.encode()

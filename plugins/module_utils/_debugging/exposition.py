@@ -96,7 +96,9 @@ def of_scheduler(found: Iterable[Sample]) -> dict[str, Any]:
         results = attempts.setdefault(sample.labels.get("profile", ""), {})
         result = sample.labels.get("result", "")
         results[result] = results.get(result, 0) + int(sample.value)
-    took = _first(by_name, ATTEMPT_SECONDS)
+    took: dict[str, list[Sample]] = {}
+    for sample in _first(by_name, ATTEMPT_SECONDS):
+        took.setdefault(sample.labels.get("profile", ""), []).append(sample)
     start = by_name.get(START)
     return {
         "started_at": int(start[0].value) if start else None,
@@ -104,7 +106,7 @@ def of_scheduler(found: Iterable[Sample]) -> dict[str, Any]:
             {
                 "scheduler_name": name,
                 "attempts": attempts[name],
-                "attempt_seconds": _latency([sample for sample in took if sample.labels.get("profile", "") == name]),
+                "attempt_seconds": _latency(took.get(name, ())),
             }
             for name in sorted(attempts)
         ],
@@ -119,7 +121,7 @@ def _first(by_name: Mapping[str, list[Sample]], names: Iterable[str]) -> list[Sa
 
 
 def _latency(buckets: Iterable[Sample]) -> dict[str, Any] | None:
-    """Count and quantiles, in seconds, of all series of a histogram together; None if there is nothing."""
+    """Count and quantiles, in seconds, of all series of a histogram together; None if there is nothing, or if they are no numbers."""
     together: dict[float, float] = {}
     for sample in buckets:
         try:
@@ -131,8 +133,9 @@ def _latency(buckets: Iterable[Sample]) -> dict[str, Any] | None:
         together[bound] = together.get(bound, 0.0) + sample.value
     if not together or not together[max(together)]:
         return None
-    count = {"count": int(together[max(together)])}
-    return {**count, **{name: round(quantile(rank, together) or 0.0, 6) for name, rank in QUANTILES.items()}}
+    count, found = together[max(together)], {name: round(quantile(rank, together) or 0.0, 6) for name, rank in QUANTILES.items()}
+    # Sums and differences of finite numbers can be infinite.
+    return {"count": int(count), **found} if all(map(math.isfinite, (count, *found.values()))) else None
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -10,13 +10,13 @@ looks after a released resource is stopped, and may not look after any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, prune
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, membership, prune
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names, rollout
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names, rollout, upstream_cleanup
 
 # Names of inventories: of a SecondaryScheduler's objects (without its name), and of an operator's
 _OPERAND = apply_set.identity("operand-", "").name
@@ -44,8 +44,8 @@ class Plan(TypedDict):
     """Who is concerned by a handover. Manifests are without content.
 
     resources: that are released; manifests: of these; workloads: their Deployments; operators: manifests of the Deployments to be stopped; olm: the
-    namespaces of those that OLM installed. deleted: resources that are being deleted and wait for an operator. unattended: other resources that would
-    have no operator any more. missing: chosen resources that do not exist.
+    namespaces of those that OLM installed. deleted: resources that are being deleted and wait for an operator, and those that no longer exist, of which
+    objects are left. unattended: other resources that would have no operator any more. missing: chosen resources that do not exist.
     """
 
     resources: list[Object]
@@ -75,8 +75,8 @@ class Installation(TypedDict):
     orphan: list[str]
 
 
-def plan(resources: list[Object], operators: list[Operator], chosen: list[Place] | None = None) -> Plan:
-    """The `Plan` to release ``chosen`` (None: all) of the SecondarySchedulers ``resources``."""
+def plan(resources: list[Object], operators: list[Operator], chosen: list[Place] | None = None, inventories: Sequence[Object] = ()) -> Plan:
+    """The `Plan` to release ``chosen`` (None: all) of the SecondarySchedulers ``resources``. inventories: as `stale` takes them."""
     keys = {_key(one["metadata"]) for one in resources}
     wanted = keys if chosen is None else {_key(one) for one in chosen}
     namespaces = {namespace for namespace, name in wanted & keys}
@@ -84,9 +84,12 @@ def plan(resources: list[Object], operators: list[Operator], chosen: list[Place]
     running = [one for one in stopped if one["replicas"]]
     found = [one for one in resources if _key(one["metadata"]) in wanted]
     released = [one for one in found if not one["metadata"].get("deletionTimestamp")]
+    waiting = [one for one in found if resource_names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released]
+    others = [one for one in operators if one["variant"] == "osso" and one not in stopped]
+    lost = [one for one in _recorded(inventories) if _key(one["metadata"]) not in keys]
     return {
         "resources": released,
-        "deleted": [one for one in found if resource_names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
+        "deleted": waiting + [one for one in lost if not any(_watches(other, one["metadata"]["namespace"]) for other in others)],
         "manifests": [_manifest(Identity.of(one)) for one in released],
         "workloads": [{"namespace": one["namespace"], "name": one["workload"]} for one in map(resource_names.names_of, released)],
         "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
@@ -112,18 +115,10 @@ def stale(resource: Object, deployments: list[Object], inventories: list[Object]
     deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)
     if not is_recorded or deployment is None or _is_ours(deployment, known) or not rollout.is_complete(deployment):
         return {}
-    kept = {
-        "Deployment": known["workload"],
-        "ServiceAccount": known["workload"],
-        "ServiceMonitor": known["workload"],
-        "Service": known["service"],
-        "Role": known["prometheus"],
-        "RoleBinding": known["prometheus"],
-    }
     return {
         "set_name": known["set"],
         "set_namespace": known["namespace"],
-        "keep_members": [f"{kind}/{name}" for kind, name in kept.items()],
+        "keep_members": [f"{one['kind']}/{one['metadata']['name']}" for one in upstream_cleanup.shared(known)],
     }
 
 
@@ -136,8 +131,8 @@ def installations(
     """The installations whose operator is stopped, and on whose objects no scheduler depends. deployments, inventories: as `stale` takes them."""
     stopped = {_key(one["metadata"]) for one in plan["operators"]}
     others = [one for one in operators if one["variant"] == "osso" and _key(one) not in stopped]
-    sets = [stale(resource, deployments, inventories) for resource in plan["resources"]]
-    replaced = [apply_set.identity(one["set_name"], one["set_namespace"]) for one in sets if one]
+    unused = [*plan["deleted"], *(one for one in plan["resources"] if stale(one, deployments, inventories))]
+    replaced = [apply_set.identity(one["set"], one["namespace"]) for one in map(resource_names.names_of, unused)]
     for one in map(Identity.of, inventories):
         is_in_use = one.name.startswith(_OPERAND) and one not in replaced
         if is_in_use and not any(_watches(other, one.namespace) for other in others):
@@ -149,6 +144,17 @@ def installations(
         }
         for one in inventories
         if one["metadata"]["name"] == _INSTALLATION and one["metadata"]["namespace"] not in [other["namespace"] for other in others]
+    ]
+
+
+def _recorded(inventories: Iterable[Object]) -> list[Object]:
+    """The SecondarySchedulers, as manifests without content, of whose objects an operator wrote an inventory."""
+    # A user's set can have any name.
+    found = [one["metadata"] for one in inventories if membership.has_fields_of(one, [resource_names.FIELD_MANAGER])]
+    return [
+        _manifest(Identity("operator.openshift.io/v1", "SecondaryScheduler", one["namespace"], one["name"][len(_OPERAND) :]))
+        for one in found
+        if one["name"].startswith(_OPERAND)
     ]
 
 

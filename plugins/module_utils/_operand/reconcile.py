@@ -10,11 +10,12 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, readiness, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, live_objects, readiness, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, NotDeleted, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.membership import former_manager, set_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
@@ -95,7 +96,7 @@ def reconcile(
     elif inputs.decision.action == decisions.REMOVE:
         report, removing = Report(client, check=False, with_diff=False), ""
         try:
-            clean_up(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
+            _remove(client, resource, report, warn)
         except NotDeleted as error:
             removing = error.held
         applied = Applied(tuple(report.result()["objects"]), removing=removing)
@@ -147,6 +148,16 @@ def _apply(
     result = report.result()
     deployment = next((live for live in result["resources"] if live["metadata"]["name"] == names["workload"]), None)
     return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment, tuple(report.put_back), removing), failure
+
+
+def _remove(client: Client, resource: Object, report: Report, warn: Callable[[str], None]) -> None:
+    """`clean_up`, and delete what the upstream operator made for the resource, of which this one need never have managed anything."""
+    options = Options([], wait_timeout=_REMOVAL_WAIT)
+    identities = map(Identity.of, upstream_cleanup.all_candidates(resource))
+    found = live_objects.read(client, {identity: live_objects.locate(client, identity) for identity in identities})
+    theirs = upstream_cleanup.all_of(resource, [one for one in found.values() if one])
+    Run(client, options._replace(manifests=theirs), report, warn).absent()
+    clean_up(client, resource, options, report, warn)
 
 
 def clean_up(client: Client, resource: Object, options: Options, report: Report, warn: Callable[[str], None]) -> None:
@@ -208,7 +219,7 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
     left, report, failure, removing = deadline - age, Report(client, check=False, with_diff=False), "", ""
     reporting = Reporting(client, resource, warn)
     try:
-        clean_up(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
+        _remove(client, resource, report, warn)
         held = [name for name in resource["metadata"].get("finalizers") or [] if name not in _OF_THE_DELETION]
         if held:
             live = {**resource, "metadata": {**resource["metadata"], "finalizers": held}}

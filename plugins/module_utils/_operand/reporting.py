@@ -77,8 +77,8 @@ class Reporting:
         facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
         # A rollout that ends after the decision is reported by the next reconcile, which also records it in the Secret.
         deployment, failure, newer = facts.deployment, facts.failure, applied.deployment
-        if decision.action == REMOVE and not applied.removing:
-            deployment, failure = None, None  # deleted since
+        if decision.action == REMOVE and not applied.removing and _is_deleted(deployment, applied.objects):
+            deployment, failure = None, None
         if newer and not (deployment and _generation(newer) == _generation(deployment)):
             deployment, failure = newer, None  # Of pods that an apply has just replaced nothing is known yet.
         mine = _with_names(self._resource, inputs.scheduler_names)
@@ -273,6 +273,12 @@ class Reporting:
 def _generation(live: Object) -> int:
     found: int = live["metadata"]["generation"]
     return found
+
+
+def _is_deleted(live: Object | None, objects: Iterable[Mapping[str, Any]]) -> bool:
+    """Did an apply delete it? A Deployment of others with the name stays, and runs its pods."""
+    name = live and live["metadata"]["name"]
+    return any((entry["kind"], entry["name"]) == ("Deployment", name) and entry["action"] in ("deleted", "absent") for entry in objects)
 
 
 def _with_names(resource: Object, names: Iterable[str]) -> Object:

@@ -4,17 +4,19 @@
 
 """What the upstream operator leaves that has another name here: two ClusterRoleBindings, and the Role and RoleBinding for its Lease.
 
-What has the same name becomes ours in place (`cluster.ownership`). The upstream operator reconciles one SecondaryScheduler alone, so
-nothing else has leftovers. Its ClusterRoleBindings refer to that resource as their owner, which garbage collection does not heed for
-cluster-scoped objects: they stay when the resource goes, so the owner may be one that no longer exists.
+What has the same name becomes ours in place (`cluster.ownership`), or is deleted where the scheduler is to be removed. The upstream operator
+reconciles one SecondaryScheduler alone, so nothing else has leftovers. Its ClusterRoleBindings refer to that resource as their owner, which
+garbage collection does not heed for cluster-scoped objects: they stay when the resource goes, so the owner may be one that no longer exists.
 
 Manifests here are dicts with apiVersion, kind and metadata.name, for namespaced kinds also metadata.namespace.
 """
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import membership
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import SET_LABEL
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 
 # The field manager of its writes: what a Go program is called that names none.
 UPSTREAM_MANAGER = "secondary-scheduler-operator"
@@ -33,10 +35,29 @@ def candidates(resource: Object) -> list[Object]:
     if (metadata["namespace"], metadata["name"]) != (UPSTREAM_NAMESPACE, UPSTREAM_RESOURCE):
         return []
     bindings = [
-        _manifest("ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler"),
-        _manifest("ClusterRoleBinding", "secondary-scheduler-system-volume-scheduler"),
+        _manifest(_RBAC, "ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler"),
+        _manifest(_RBAC, "ClusterRoleBinding", "secondary-scheduler-system-volume-scheduler"),
     ]
-    return bindings + [_manifest(kind, "secondary-scheduler-operand", UPSTREAM_NAMESPACE) for kind in ("RoleBinding", "Role")]
+    return bindings + [_manifest(_RBAC, kind, "secondary-scheduler-operand", UPSTREAM_NAMESPACE) for kind in ("RoleBinding", "Role")]
+
+
+def shared(names: resource_names.Names) -> list[Object]:
+    """What has the same name here and there, as manifests."""
+    kinds = [
+        ("apps/v1", "Deployment", names["workload"]),
+        ("v1", "ServiceAccount", names["workload"]),
+        ("monitoring.coreos.com/v1", "ServiceMonitor", names["workload"]),
+        ("v1", "Service", names["service"]),
+        (_RBAC, "Role", names["prometheus"]),
+        (_RBAC, "RoleBinding", names["prometheus"]),
+    ]
+    return [_manifest(api_version, kind, name, names["namespace"]) for api_version, kind, name in kinds]
+
+
+def all_candidates(resource: Object) -> list[Object]:
+    """`candidates`, and what has the same name here: for a scheduler that is to be removed."""
+    found = candidates(resource)
+    return found and found + shared(resource_names.names_of(resource))
 
 
 def leftovers_of(resource: Object, found: list[Object]) -> list[Object]:
@@ -45,8 +66,21 @@ def leftovers_of(resource: Object, found: list[Object]) -> list[Object]:
     Objects that a user gave another purpose (another subject, another owner) are not included.
     """
     wanted = candidates(resource)
-    manifests = [(_manifest(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace")), obj) for obj in found]
-    return [manifest for manifest, obj in manifests if manifest in wanted and _is_upstreams(obj, resource)]
+    return [
+        manifest
+        for manifest, obj in _with_manifests(found)
+        if manifest in wanted and _is_upstreams(obj, resource) and ("roleRef" not in obj or _is_for_the_scheduler(obj))
+    ]
+
+
+def all_of(resource: Object, found: list[Object]) -> list[Object]:
+    """`leftovers_of`, and those of ``found`` that have the same name here and that this operator has never managed: of `all_candidates`."""
+    wanted = shared(resource_names.names_of(resource))
+    return leftovers_of(resource, found) + [
+        manifest
+        for manifest, obj in _with_manifests(found)
+        if manifest in wanted and _is_upstreams(obj, resource) and membership.has_fields_of(obj, [UPSTREAM_MANAGER])
+    ]
 
 
 def leftovers_after(found: list[Object]) -> list[Object]:
@@ -57,12 +91,7 @@ def leftovers_after(found: list[Object]) -> list[Object]:
 
 def _is_upstreams(obj: Object, resource: Object) -> bool:
     owners = obj["metadata"].get("ownerReferences") or []
-    return (
-        bool(owners)
-        and all(_owns(owner, obj, resource) for owner in owners)
-        and SET_LABEL not in (obj["metadata"].get("labels") or {})
-        and ("roleRef" not in obj or _is_for_the_scheduler(obj))
-    )
+    return bool(owners) and all(_owns(owner, obj, resource) for owner in owners) and SET_LABEL not in (obj["metadata"].get("labels") or {})
 
 
 def _owns(owner: Object, obj: Object, resource: Object) -> bool:
@@ -80,6 +109,10 @@ def _is_for_the_scheduler(binding: Object) -> bool:
     return subjects == [("ServiceAccount", UPSTREAM_NAMESPACE, _WORKLOAD)]
 
 
-def _manifest(kind: str, name: str, namespace: str | None = None) -> Object:
+def _with_manifests(found: list[Object]) -> list[tuple[Object, Object]]:
+    return [(_manifest(obj["apiVersion"], obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace")), obj) for obj in found]
+
+
+def _manifest(api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
     metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
-    return {"apiVersion": _RBAC, "kind": kind, "metadata": metadata}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}

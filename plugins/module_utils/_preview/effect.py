@@ -88,11 +88,9 @@ def exceeded(
 ) -> list[str]:
     """The limits that a preview is beyond, each as a sentence that names pods.
 
-    A pod that is preempted has no node. With the limit of moved pods, ties of all of them have to be known (`scored`).
+    With the limit of moved pods, ties of all of them have to be known (`scored`).
     """
-    found = []
-    lost = [_name(row) for row in rows if row["status"] == UNSCHEDULABLE and row["before"]]
-    lost = [*dict.fromkeys([*lost, *summary["newly_preempted"]])]
+    found, lost = [], summary["lost"]
     if unschedulable is not None and len(lost) > unschedulable:
         found.append(f"{counted(len(lost))} would have no node, the limit is {unschedulable}: {_names(lost)}.")
     if moved_percent is not None and summary["moved_percent"] > moved_percent:
@@ -184,14 +182,17 @@ def _summary(outcome: Outcome, rows: Sequence[Mapping[str, Any]], nodes: Sequenc
     runs = (outcome.baseline, outcome.candidate)
     compared = len(rows) - counts[NOT_COMPARED]
     before, after = ({"/".join(change.key) for change in run.history if not change.node} if run else set() for run in runs)
+    unschedulable = [_name(row) for row in rows if row["status"] == UNSCHEDULABLE and row["before"]]
     summary: dict[str, Any] = {
         "pods": len(rows),
         **{status.replace(" ", "_"): counts[status] for status in (SAME, MOVED, TIE, UNSCHEDULABLE, PREEMPTS, NOT_COMPARED)},
-        "newly_unschedulable": sum(row["status"] == UNSCHEDULABLE and bool(row["before"]) for row in rows),
+        "newly_unschedulable": len(unschedulable),
         "newly_schedulable": sum(bool(row["node"]) and not row["before"] for row in rows),
         "moved_percent": _percent(sum(row["status"] == MOVED and bool(row["before"]) for row in rows), compared),
         "preempted": sorted(after),
         "newly_preempted": sorted(after - before),
+        # A pod that is preempted has no node.
+        "lost": [*dict.fromkeys([*unschedulable, *sorted(after - before)])],
     }
     room = {node["name"]: node["allocatable"] for node in nodes}
     for when, run in zip(("before", "after"), runs):

@@ -55,7 +55,7 @@ _RESULT = {
         **dict.fromkeys(("pods", "same", "tie", "moved", "unschedulable", "preempts", "not_compared"), int),
         **dict.fromkeys(("newly_unschedulable", "newly_schedulable"), int),
         "moved_percent": float,
-        "preempted": [str],
+        **{key: [str] for key in ("preempted", "lost")},
         "before": _SHARES,
         "after": _SHARES,
     },

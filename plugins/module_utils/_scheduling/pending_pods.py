@@ -63,7 +63,8 @@ def why_unserved(
         )
         return f"the scheduler with the name {name} is not available: {told}"
     if not reported and seconds >= PATIENCE and not why_queued(pod, claims):
-        return f"the scheduler with the name {name} seems to be available but has not processed the pod for {seconds} s"
+        # Without the seconds of this pod: pods with the same reason are one group.
+        return f"the scheduler with the name {name} seems to be available but has not processed the pod for at least {PATIENCE} s"
     return ""
 
 

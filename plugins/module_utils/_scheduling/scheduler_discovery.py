@@ -20,6 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import split
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import collisions, foreign_schedulers, placements
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import (
@@ -534,7 +535,7 @@ class SchedulerDiscovery:
         if config_map is None:
             return [], "its configuration is not in a ConfigMap, so its names are unknown", None, None
         where = f"ConfigMap {namespace}/{config_map.name}"
-        found = self._allowed(where, lambda: self._client.get(self._client.resource("v1", "ConfigMap"), config_map.name, namespace))
+        found = self._read(where, "v1", "ConfigMap", config_map.name, namespace)
         if found is None:
             return [], f"its {where} does not exist or can't be read", None, None
         try:
@@ -550,13 +551,16 @@ class SchedulerDiscovery:
     def _lease(self, elected: Election) -> dict[str, Any] | None:
         key = (elected.namespace, elected.name)
         if key not in self._leases:
-            resource = self._client.resource("coordination.k8s.io/v1", "Lease")
-            read = self._allowed(
-                f"Lease {elected.namespace}/{elected.name}",
-                lambda: self._client.get(resource, elected.name, elected.namespace),
-            )
-            self._leases[key] = read
+            where = f"Lease {elected.namespace}/{elected.name}"
+            self._leases[key] = self._read(where, "coordination.k8s.io/v1", "Lease", elected.name, elected.namespace)
         return self._leases[key]
+
+    def _read(self, what: str, api_version: str, kind: str, name: str, namespace: str) -> dict[str, Any] | None:
+        """An object that a Deployment or a configuration names; None if it does not exist or may not be read."""
+        # The API server rejects the request for a name that no object can have, such as 50%.
+        if dns1123_subdomain(name) or dns1123_subdomain(namespace):
+            return None
+        return self._allowed(what, lambda: self._client.get(self._client.resource(api_version, kind), name, namespace))
 
     def _list_here(self, api_version: str, kind: str, **selectors: Any) -> list[dict[str, Any]]:
         """Objects of all namespaces, or of those asked for if only that is allowed."""

@@ -17,6 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog impor
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import STARTING
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import split
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping, as_text
 
 BINARY = "kube-scheduler"
 # What kube-scheduler uses if neither configuration nor flags name a lease.
@@ -134,14 +135,13 @@ def _is_below(path: str, directory: str) -> bool:
 
 
 def election(config: dict[str, Any] | None, flags: dict[str, str]) -> Election:
-    """How leaders are elected: by the flags, else by the configuration, else as kube-scheduler does by default."""
-    stanza = (config or {}).get("leaderElection")
-    stanza = stanza if isinstance(stanza, dict) else {}
+    """How leaders are elected: by the flags, else by the configuration, which can be any mapping, else as kube-scheduler does by default."""
+    stanza = as_mapping((config or {}).get("leaderElection"))
     elect = flags.get("leader-elect")
     return Election(
         elect.lower() in ("true", "1", "t") if elect is not None else stanza.get("leaderElect") is not False,
-        flags.get("leader-elect-resource-namespace") or stanza.get("resourceNamespace") or DEFAULT_LEASE[0],
-        flags.get("leader-elect-resource-name") or stanza.get("resourceName") or DEFAULT_LEASE[1],
+        flags.get("leader-elect-resource-namespace") or as_text(stanza.get("resourceNamespace")) or DEFAULT_LEASE[0],
+        flags.get("leader-elect-resource-name") or as_text(stanza.get("resourceName")) or DEFAULT_LEASE[1],
     )
 
 

@@ -11,7 +11,7 @@ import re
 import pytest
 from support.pages import EVIL, Page, assert_whole, rendered
 
-SUMMARY = {"pods": 9, "moved": 1, "newly_unschedulable": 0}
+SUMMARY = {"pods": 9, "moved": 1, "lost": [], "newly_schedulable": 0}
 STATUSES = ("same", "moved", "tie", "unschedulable", "preempts", "not compared")
 
 
@@ -33,12 +33,16 @@ def node(name, before, after, allocatable=4000):
     }
 
 
+def page_summary(load=None):
+    when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5, "load": load}
+    return {**SUMMARY, "before": when, "after": when}
+
+
 def page(**found):
-    when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5, "load": None}
     result = {
         "pods": [],
         "nodes": [],
-        "summary": {**SUMMARY, "before": when, "after": when},
+        "summary": page_summary(),
         "headroom": None,
         "exceeded": [],
         "assumptions": [],
@@ -62,6 +66,25 @@ def everything():
         kubernetes_version=EVIL,
         msg=EVIL,
     )
+
+
+def classes(text, tag):
+    return [attributes.get("class") for name, attributes in Page(text).tags if name == tag]
+
+
+def test_a_pod_that_gets_its_first_node_is_no_bad_news():
+    """Its status is moved, too."""
+    pods = [{**row("moved"), "name": "waits"}, {**row("moved"), "name": "runs", "before": "a"}]
+    text = page(pods=pods, summary={**page_summary(), "moved": 2, "newly_schedulable": 1})
+    assert re.findall(r">(\d+)</b>([a-z ]+)<", text)[1:4] == [("1", "on another node"), ("0", "lose their node"), ("1", "get a node")]
+    assert classes(text, "b")[1:4] == ["bad", "well", None]
+    assert [name for name in classes(text, "span") if name != "soft"] == ["well", "bad"]
+    assert classes(page(pods=pods[:1]), "b")[1] == "well"
+
+
+def test_a_preempted_pod_loses_its_node():
+    text = page(summary={**page_summary(), "lost": ["n/victim"]})
+    assert '<b class="bad">1</b>lose their node' in text
 
 
 @pytest.mark.parametrize("text", [page(), everything()], ids=["nothing", "everything"])
@@ -106,8 +129,7 @@ def test_pods_that_are_the_same_are_shown_with_their_scores():
 def test_the_page_shows_the_measured_load_only_if_it_is_known():
     seen = Page(page()).texts
     assert "deviation of measured CPU load in percent" not in seen
-    when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5, "load": {"cpu_percent_deviation": 7.5}}
-    seen = Page(page(summary={**SUMMARY, "before": when, "after": when})).texts
+    seen = Page(page(summary=page_summary({"cpu_percent_deviation": 7.5}))).texts
     assert "deviation of measured CPU load in percent" in seen
     assert "7.5 \u2192 7.5" in seen
 

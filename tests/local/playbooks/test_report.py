@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.pages import EVIL, Page, assert_whole, rendered
 
@@ -146,6 +148,30 @@ def test_two_schedulers_of_one_name_are_shown_as_a_problem():
     assert "s: both place the same pods" in seen.texts
     assert ("b", {"class": "bad"}) in seen.tags
     assert ("b", {"class": "bad"}) not in Page(page(schedulers=[scheduler(), scheduler()])).tags
+
+
+def test_an_unknown_availability_is_not_shown_as_good():
+    shown = {"well": [True, True], "unknown": [True, None], "bad": [False, None]}
+    for colour, serving in shown.items():
+        tags = Page(page(schedulers=[scheduler(one) for one in serving])).tags
+        assert next(about for tag, about in tags if tag == "b") == {"class": colour}
+
+
+def test_colours_are_defined_for_all_elements_that_have_them():
+    """The class alone gives an element only the colour of a border."""
+    used = {f"{tag}.{about['class']}" for tag, about in Page(everything()).tags if about.get("class") in ("well", "bad", "unknown")}
+    style = page().partition("<style>")[2].partition("</style>")[0]
+    coloured = {name.strip() for names in re.findall(r"([^{};]+)\{ color:", style) for name in names.split(",")}
+    assert used <= coloured
+    assert {"b.unknown", "li.bad"} <= coloured
+
+
+def test_more_than_a_hundred_profiles_are_counted():
+    about = scheduler()
+    about["metrics"]["profiles"] *= 101
+    about["profiles"] *= 51
+    texts = Page(page(schedulers=[about])).texts
+    assert (texts.count("attempts"), texts.count("and 1 more profiles"), texts.count("and 2 more profiles")) == (100, 1, 1)
 
 
 def test_lists_that_the_user_may_not_read_are_shown_as_unknown():

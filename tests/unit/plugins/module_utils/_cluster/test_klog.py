@@ -64,6 +64,24 @@ def test_json_lines_yield_severity_message_and_values():
     assert only('{"ts":1,"msg":"m","err":"e"}\n').severity == "error"
 
 
+HALF = r'"cut \ud800"'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"E1122 05:26:55.123456       1 a.go:5] {HALF} err={HALF} more={{{HALF}: [{HALF}]}}",
+        f'{{"ts": 1, "msg": {HALF}, "err": {HALF}, "more": {{{HALF}: [{HALF}]}}}}',
+    ],
+    ids=["text", "JSON"],
+)
+def test_half_of_a_surrogate_pair_is_replaced(line):
+    """No UTF-8 can hold it: the result of a module and a status could not be written."""
+    entry = only(line + "\n")
+    whole = "cut \ufffd"
+    assert (entry.message, entry.values) == (whole, {"err": whole, "more": {whole: [whole]}})
+
+
 def test_a_nested_text_is_no_json():
     nested = "[" * 100_000
     assert foreign_lines(f'{{"msg": {nested}\n') == [f'{{"msg": {nested}']

@@ -7,9 +7,18 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.exposition import PENDING, Sample, of_scheduler, quantile, samples
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.exposition import (
+    ATTEMPT_SECONDS,
+    ATTEMPTS,
+    PENDING,
+    Sample,
+    of_scheduler,
+    quantile,
+    samples,
+)
 
 PAGE = """\
 # HELP scheduler_pending_pods [STABLE] Number of pending pods
@@ -112,3 +121,20 @@ def test_a_hostile_page_is_read_in_bounded_time_and_memory():
     ]
     assert [sample.labels for sample in samples("\n".join(lines * 100))] == [{}, {}] * 100
     assert sum(1 for sample in samples(f"{PENDING} 1\n" * 100_001)) == 100_000
+
+
+def test_sums_that_are_no_numbers_are_unknown():
+    name = "scheduler_pod_scheduling_sli_duration_seconds_bucket"
+    for counts in ({"+Inf": "1e308"}, {"1": "-1e308", "+Inf": "1e308"}, {"-Inf": "5", "+Inf": "5"}, {"1e308": "9", "-1e308": "1"}):
+        text = "".join(f'{name}{{le="{bound}",x="{x}"}} {count}\n' for bound, count in counts.items() for x in "ab")
+        found = of_scheduler(samples(text))["pod_seconds"]
+        assert found is None or all(map(math.isfinite, found.values())), counts
+
+
+def test_profiles_are_grouped_once():
+    """A page can name any number of them."""
+    name = ATTEMPT_SECONDS[0]
+    lines = (f'{ATTEMPTS}{{profile="{one}"}} 1\n{name}_bucket{{profile="{one}",le="+Inf"}} 1\n' for one in range(20_000))
+    started = time.process_time()
+    assert len(of_scheduler(samples("".join(lines)))["profiles"]) == 20_000
+    assert time.process_time() - started < 10

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import calendar
+import re
+from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
@@ -15,6 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait impor
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog, group, objects
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.catalog import UNKNOWN, Offer
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.upstream_cleanup import UPSTREAM_NAMESPACE
 from support.olm_objects import olm_cluster
 from support.olm_objects import package as made_package
 from support.stored_cluster import StoredCluster
@@ -440,3 +443,8 @@ def test_a_label_name_of_63_characters_is_not_cut():
     assert objects.component_label("a" * 61, "b") == f"operators.coreos.com/{'a' * 61}.b"
     assert objects.component_label("a" * 61, "bc") == f"operators.coreos.com/{'a' * 61}.b"
     assert objects.component_label("a" * 62, "bc") == f"operators.coreos.com/{'a' * 62}"
+
+
+def test_the_documented_label_of_the_upstream_operator_is_that_of_olm():
+    (label,) = re.findall(r"oc delete csv -n \$NS -l (\S+)", (Path(__file__).parents[5] / "docs/upstream.md").read_text())
+    assert label == objects.component_label("openshift-secondary-scheduler-operator", UPSTREAM_NAMESPACE)

@@ -173,10 +173,13 @@ def test_the_finalizer_is_removed_where_no_operator_does(check):
     assert cluster.seen[-1] == ("json_patch", "SecondaryScheduler", "ns", "cluster")
 
 
-def test_without_the_finalizer_or_the_resource_nothing_more_is_changed():
+def test_without_the_finalizer_or_the_resource_no_finalizer_is_removed():
     cluster = Cluster()
     assert clean_up_unattended(cluster, dying(0, ["other"]), 30, list)["changed"] is False
     assert cluster.patches == []
+    left = Cluster([LEASE, INVENTORY])
+    assert clean_up_unattended(left, resource(), 30, list)["changed"] is True
+    assert deleted(left) == ["Lease", "ConfigMap"]
     gone = Cluster(json_patch=ApiError(404, "NotFound", "gone"))
     assert clean_up_unattended(gone, dying(0), 30, list)["changed"] is False
     with pytest.raises(ClusterError):

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.hand_over import installations, plan, stale
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FINALIZER
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FIELD_MANAGER, FINALIZER
 
 
 def resource(namespace="one", name="cluster"):
@@ -153,6 +153,32 @@ INSTALLATION = apply_set.manifest(
 )
 UNUSED = [{"namespace": "one", "orphan": ["secondaryschedulers.operator.openshift.io", "one"]}]
 OF_ANOTHER = apply_set.manifest("operand-batch", "two", GONE)
+
+
+def of_operator(inventory, manager=FIELD_MANAGER):
+    return {**inventory, "metadata": {**inventory["metadata"], "managedFields": [{"manager": manager}]}}
+
+
+@pytest.mark.parametrize(
+    ("operators", "inventories", "deleted"),
+    [
+        pytest.param(
+            [operator("one")], [of_operator(INVENTORY), of_operator(OF_ANOTHER)], [("two", "batch")], id="its operator is stopped"
+        ),
+        pytest.param([], [of_operator(OF_ANOTHER)], [("two", "batch")], id="no operator"),
+        pytest.param([operator("two", namespace="two")], [of_operator(OF_ANOTHER)], [], id="another operator cleans up"),
+        pytest.param([], [of_operator(OF_ANOTHER, "osso.scheduler")], [], id="a user's set"),
+        pytest.param([], [of_operator(INSTALLATION)], [], id="of the operator itself"),
+    ],
+)
+def test_what_a_resource_left_that_no_longer_exists_is_cleaned_up(operators, inventories, deleted):
+    assert named(plan([resource()], operators, None, inventories)["deleted"]) == deleted
+
+
+def test_deleted_resources_do_not_keep_the_installation():
+    inventories = [of_operator(OF_ANOTHER), INSTALLATION]
+    assert installations(plan([], [], None, inventories), [], [], inventories) == UNUSED
+    assert installations(plan([], [], None, []), [], [], inventories) == []
 
 
 @pytest.mark.parametrize(

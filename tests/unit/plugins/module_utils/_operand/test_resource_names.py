@@ -31,10 +31,9 @@ def test_names_of_one_resource_are_not_those_of_another():
 
 
 def test_all_files_use_the_same_finalizer():
-    """The runner reads it from a file of its own, and a role in YAML selects by it."""
+    """The runner reads it from a file of its own."""
     (watch,) = yaml.safe_load((ROOT / "operator/watches.yaml").read_text())
     assert watch["finalizer"]["name"] == resource_names.FINALIZER
-    assert f"'{resource_names.FINALIZER}'" in (ROOT / "roles/operator/tasks/absent.yml").read_text()
 
 
 def test_misspelt_annotations_are_found_with_the_one_that_is_meant():

@@ -46,10 +46,17 @@ def test_exactly_the_objects_without_our_names_are_deleted():
     assert upstream_cleanup.leftovers_of(RESOURCE, []) == []
 
 
+def test_for_a_removal_the_objects_with_our_names_are_deleted_too():
+    written = [of(one["kind"], one["metadata"]["name"], managedFields=[{"manager": upstream.MANAGER}]) for one in MADE]
+    goes = upstream_cleanup.all_of(RESOURCE, written)
+    assert named(goes) == named(MADE) == named(upstream_cleanup.all_candidates(RESOURCE))
+    assert upstream_cleanup.all_of(RESOURCE, MADE) == upstream_cleanup.leftovers_of(RESOURCE, MADE)
+
+
 @pytest.mark.parametrize("other", [{"name": "other"}, {"namespace": "other"}])
 def test_another_resource_has_no_leftovers(other):
     resource = {**RESOURCE, "metadata": {**RESOURCE["metadata"], **other}}
-    assert upstream_cleanup.candidates(resource) == []
+    assert upstream_cleanup.candidates(resource) == upstream_cleanup.all_candidates(resource) == []
     assert upstream_cleanup.leftovers_of(resource, MADE) == []
 
 

@@ -107,6 +107,7 @@ def test_usage_of_nodes_and_the_summary_follow_from_the_placements():
     summary = report["summary"]
     assert (summary["preempts"], summary["unschedulable"], summary["newly_unschedulable"]) == (1, 1, 1)
     assert summary["preempted"] == ["shop/victim"]
+    assert summary["lost"] == ["shop/two", "shop/victim"]
     assert (summary["before"]["empty_nodes"], summary["after"]["empty_nodes"]) == (0, 1)
     assert (summary["before"]["cpu_percent_mean"], summary["before"]["cpu_percent_deviation"]) == (26.2, 23.8)
     shown = table({**report, "msg": "end", "assumptions": [], "missing": []})

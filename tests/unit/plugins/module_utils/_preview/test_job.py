@@ -376,7 +376,7 @@ def a_result():
     summary = {
         **dict.fromkeys(counts, 0),
         "moved_percent": 0.0,
-        "preempted": [],
+        **{key: [] for key in ("preempted", "lost")},
         **{when: {**SHARES, "load": None} for when in ("before", "after")},
     }
     more = {key: [] for key in ("exceeded", "assumptions", "missing", "scheduler_names")}

@@ -121,6 +121,8 @@ class Cluster:
         return found
 
     def get(self, resource, name, namespace=None):
+        if "%" in name:
+            raise ApiError(400, "BadRequest", "Name parameter invalid")
         return next((one for one in self.list(resource, namespace) if one["metadata"]["name"] == name), None)
 
     def request(self, _method, path):
@@ -425,6 +427,25 @@ def test_an_invalid_configuration_is_named_without_its_secrets():
     assert "; its ConfigMap s/config is not valid: " in message
     assert "********" in message
     assert "planted-secret" not in message
+
+
+@pytest.mark.parametrize(
+    "election",
+    ["{resourceName: [a]}", "{resourceNamespace: 5}", "{resourceName: 50%}", r'{resourceName: "\ud800"}', "[]", "{leaderElect: {}}"],
+)
+def test_a_lease_that_cannot_exist_ends_no_report(election):
+    """Anyone who may create a Deployment could otherwise end the report on all schedulers."""
+    text = CONFIG.replace("{resourceNamespace: s, resourceName: lease}", election)
+    container = {"image": "registry.k8s.io/kube-scheduler:v1.34.1", "args": ["--config=/c/config.yaml"]}
+    theirs = deployment("s", "d", **container, volumeMounts=[{"name": "v", "mountPath": "/c"}])
+    theirs["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "configMap": {"name": "config"}}]
+    (entry,) = (one for one in seen(Cluster(Deployment=[theirs], ConfigMap=[config_map(text)]))[1] if one["kind"] == "Deployment")
+    assert (entry["serving"], "none leads" in entry["message"] or "is not valid" in entry["message"]) == (False, True)
+
+
+def test_a_config_map_that_cannot_exist_ends_no_report():
+    (entry,) = seen(Cluster(SecondaryScheduler=[custom_resource(schedulerConfig="50%")]))[1][1:]
+    assert "its ConfigMap s/50% does not exist" in entry["message"]
 
 
 def static_pod(number, ready=True, namespace="kube-system", **labels):

@@ -118,6 +118,8 @@ def test_the_innermost_mount_counts():
             Election(True, "n", "f"),
         ),
         ({"leaderElection": "nonsense"}, {}, Election(True, "kube-system", "kube-scheduler")),
+        ({"leaderElection": {"resourceNamespace": 5, "resourceName": ["r"]}}, {}, Election(True, "kube-system", "kube-scheduler")),
+        ({"leaderElection": {"resourceNamespace": {}, "resourceName": "r"}}, {}, Election(True, "kube-system", "r")),
     ],
 )
 def test_flags_override_the_leader_election_of_the_file(config, flags, expected):
