@@ -17,6 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status, of_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import VERBOSITY_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
     condition_metrics,
     events,
@@ -221,12 +222,12 @@ class Reporting:
     def _set_verbosity(self) -> bool:
         spec = self._resource.get("spec") or {}
         wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel", ""))
-        given = resource_names.annotations_of(self._resource).get(resource_names.VERBOSITY)
+        given = resource_names.annotations_of(self._resource).get(VERBOSITY_ANNOTATION)
         # A value that a user set stays, unless the field is set.
         if wanted == given or (wanted is None and given not in OPERATOR_VERBOSITY.values()):
             return False
         return self._annotate(
-            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {resource_names.VERBOSITY: wanted}
+            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {VERBOSITY_ANNOTATION: wanted}
         )
 
     def _annotate(self, api_version: str, kind: str, name: str, annotations: Mapping[str, str | None]) -> bool:
