@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -134,7 +135,16 @@ class Client:
         response = self._send(method, path, query, body, content_type, timeout, accept=accept)
         try:
             answer = json.loads(response.data)
-        except (RecursionError, ValueError):
+        except RecursionError:
+            raise ApiError(
+                response.status,
+                "NestedTooDeeply",
+                f"{self.host} answered {method} {path} with content that is nested more deeply than Python reads (its recursion limit is "
+                f"{sys.getrecursionlimit()}); simplify the object, which has lists or mappings within each other",
+                method=method,
+                path=path,
+            ) from None
+        except ValueError:
             answer = None
         if not isinstance(answer, dict):
             raise ApiError(
@@ -510,8 +520,6 @@ def _refuse_two_clusters(options: Mapping[str, Any]) -> None:
 
 
 def _interpreter() -> str:
-    import sys
-
     return sys.executable
 
 

@@ -91,11 +91,18 @@ class TestRequests:
                     send(CONFIG_MAP, {**OBJECT, "data": {"a": f"x{half}"}})
         assert server.seen == []
 
-    @pytest.mark.parametrize("content", [b"[" * 200_000, b"[]", b"1", b"null", b"\xff", b""])
+    @pytest.mark.parametrize("content", [b"[]", b"1", b"null", b"\xff", b""])
     def test_an_answer_that_is_no_json_object_is_an_error(self, server, client, content):
         server.answers = [(200, content), (500, content)]
         with pytest.raises(ApiError, match="not a JSON object"):
             client.get(CONFIG_MAP, "a", "b")
+        with pytest.raises(ApiError):
+            client.get(CONFIG_MAP, "a", "b")
+
+    def test_an_answer_that_is_nested_too_deeply_for_python_is_named_so(self, server, client):
+        server.answers = [(200, b'{"items":[' * 50_000 + b"]}" * 50_000), (500, b"[" * 200_000)]
+        with pytest.raises(ApiError, match="is nested more deeply than Python reads"):
+            client.list(CONFIG_MAP)
         with pytest.raises(ApiError):
             client.get(CONFIG_MAP, "a", "b")
 
