@@ -105,6 +105,15 @@ def hold(scheduler, *finalizers):
     patch(scheduler, "deployment", metadata={"finalizers": list(finalizers)})
 
 
+def deleted_at(scheduler, time):
+    """Its resource as if it was deleted, and its clean-up tried, at that time."""
+    resource = scheduler.resource
+    resource["metadata"]["deletionTimestamp"] = time
+    tried = {"type": "Progressing", "status": "True", "reason": "Removing", "message": "", "lastTransitionTime": time}
+    resource["status"]["conditions"] = [tried]
+    return resource
+
+
 def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, audit):
     hold(held, "example.com/hold")
     held.kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
@@ -125,8 +134,7 @@ def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, 
 
 def test_an_object_held_for_too_long_leaves_neither_lease_nor_inventory(held, operator):
     hold(held, "example.com/hold")
-    resource = held.resource
-    resource["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    resource = deleted_at(held, "2026-01-01T00:00:00Z")
     lease = {"name": held.workload, "namespace": held.namespace}
     held.kubectl.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
     done = operator.finalize(held, resource)
@@ -177,8 +185,7 @@ def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(held, kubec
 
     def clean_up(age):
         deleted = datetime.now(UTC) - timedelta(seconds=age)
-        resource = held.resource
-        resource["metadata"]["deletionTimestamp"] = deleted.strftime("%Y-%m-%dT%H:%M:%SZ")
+        resource = deleted_at(held, deleted.strftime("%Y-%m-%dT%H:%M:%SZ"))
         with service_account(kubectl, held.namespace, *RULES, everywhere=True) as somebody:
             run = reconcile(resource, state="absent", access=somebody)
         assert run.failures == []
