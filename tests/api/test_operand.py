@@ -11,6 +11,8 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from conformance.operator.steps import patch
 from support.access import service_account
 from support.operand import FINALIZER, reconcile
@@ -159,6 +161,26 @@ def test_a_reconcile_with_state_removed_does_not_wait_for_held_objects(held, ope
     assert held.condition("Progressing")[:2] == ("False", "Removed")
     assert not held.deployment
     assert operator.writes(held) == 0
+
+
+def test_a_removal_that_is_refused_is_reported_and_tried_again(held, operator, monkeypatch):
+    """Such as by a webhook."""
+
+    def refused(*_arguments, **_options):
+        raise ApiError(403, "Forbidden", "the webhook denied the request")
+
+    held.write(managementState="Removed")
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "delete", refused)
+        first, again = operator.reconcile(held), operator.reconcile(held)
+    assert "the webhook denied the request" in first.failure
+    assert (first.look_again, again.look_again) == ("", "10s")
+    status, reason, message = held.condition("Degraded")
+    assert (status, reason) == ("True", "ApplyFailed")
+    assert "the webhook denied the request" in message
+    eventually(lambda: operator.reconcile(held).look_again == "")
+    assert held.condition("Degraded")[0] == "False"
+    assert not held.deployment
 
 
 def test_an_unusable_configuration_does_not_hold_the_deletion_up(held, operator):

@@ -83,7 +83,7 @@ def reconcile(
     """Apply the state that the resource requests, and report it.
 
     render: the manifests that the templates make of `template_variables`. namespaces: those in which other SecondarySchedulers are looked for,
-    empty for all. Raises where a scheduler that is to be removed cannot be.
+    empty for all.
     """
     try:
         inputs = Reader(client, resource, namespaces).read()
@@ -100,6 +100,8 @@ def reconcile(
             clean_up(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
         except NotDeleted as error:
             removing = error.held
+        except Exception as error:
+            failure = message_of(error)
         applied = Applied(tuple(report.result()["objects"]), removing=removing)
     told = Reporting(client, resource, warn).present(inputs, applied, failure)
     return Result(

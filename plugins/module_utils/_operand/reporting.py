@@ -74,11 +74,11 @@ class Reporting:
         self._kind = client.resource(resource["apiVersion"], resource["kind"])
 
     def present(self, inputs: Inputs, applied: Applied, error: str = "") -> Reported:
-        """After an apply, or after none. ``error``: why the apply failed, "" if it did not."""
+        """After an apply, a removal, or none. ``error``: why that failed, "" if it did not."""
         facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
         # A rollout that ends after the decision is reported by the next reconcile, which also records it in the Secret.
         deployment, failure, newer = facts.deployment, facts.failure, applied.deployment
-        if decision.action == REMOVE and not applied.removing:
+        if decision.action == REMOVE and not (applied.removing or error):
             deployment, failure = None, None  # deleted since
         if newer and not (deployment and _generation(newer) == _generation(deployment)):
             deployment, failure = newer, None  # Of pods that an apply has just replaced nothing is known yet.

@@ -132,7 +132,7 @@ def report(outcome: Outcome) -> Object:
 
 def next_look(outcome: Outcome, status: Object) -> str:
     """When the operator has to look again by itself, such as ``5s``; "" where it learns of every change that matters."""
-    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) or outcome.removing else []
+    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) or outcome.removing or outcome.error else []
     return f"{min(looks)}s" if looks else ""
 
 
