@@ -10,7 +10,7 @@ A scheduler says nothing of most failures and then places pods as if all nodes w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
@@ -83,14 +83,15 @@ def inspect_prometheus(
     now: datetime | None = None,
     readers: Readers | None = None,
     hide: Callable[[str], None] = _hide_nothing,
+    proxies: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The result of the module. Raises `ClusterError`, with the result but never a token, where the task is to fail.
 
     connect: makes the client for the API server, called once it is needed. readers: who goes by the metrics, where that is known already.
-    hide: called with each secret that was read, so that whoever prints the result can redact it.
+    hide: called with each secret that was read, so that whoever prints the result can redact it. proxies: see `Prometheus`.
     """
     readers, findings = (readers, []) if readers else _readers(options)
-    inspection = _Preflight(options, connect(), findings, now or datetime.now(timezone.utc), hide)
+    inspection = _Preflight(options, connect(), findings, now or datetime.now(timezone.utc), hide, proxies)
     result = inspection.run(readers)
     if options.fail_on != "never":
         grave = [finding for finding in findings if options.fail_on == "warning" or finding.severity == ERROR]
@@ -105,8 +106,17 @@ def inspect_prometheus(
 class _Preflight:
     """One look. ``findings`` grows while it goes on."""
 
-    def __init__(self, options: Options, client: Client, findings: list[Finding], now: datetime, hide: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        client: Client,
+        findings: list[Finding],
+        now: datetime,
+        hide: Callable[[str], None],
+        proxies: Mapping[str, str] | None,
+    ) -> None:
         self._options = options
+        self._proxies = proxies
         self._hide = hide
         self._client = client
         with_token = any(getattr(options, source) for source in TOKEN_SOURCES)
@@ -163,7 +173,7 @@ class _Preflight:
         said: dict[str, Any] = {"reachable": False}
         place = replaced(prometheus.without_credentials(endpoint.url))
         try:
-            connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._options.timeout)
+            connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._options.timeout, self._proxies)
             if connection.is_tls:
                 said.update(self._verified(connection, endpoint))
                 if said["tls_verified"] is False and not self._options.insecure_skip_verify:

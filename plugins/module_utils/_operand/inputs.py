@@ -362,8 +362,10 @@ class Reader:
             plugins=asked.plugins,
             timeout=METRICS_TIMEOUT,
         )
+        # Those of who asks, not the operator's, which OLM sets. Nothing sets any for the load-watcher.
+        proxies = {} if through_service else rollouts.proxies(decision.rollout["overrides"])
         readers = Readers(asked.plugins, through_service, prometheus_clients.target_utilization(config))
-        found: list[FindingData] = preflight.inspect_prometheus(options, lambda: self._client, readers=readers)["findings"]
+        found: list[FindingData] = preflight.inspect_prometheus(options, lambda: self._client, readers=readers, proxies=proxies)["findings"]
         return found + more
 
     def _without_watcher(self) -> list[FindingData]:

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, inspect_prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import (
     CertificateError,
@@ -291,3 +292,13 @@ def test_the_proxy_of_the_environment_is_used(server, monkeypatch):
     server.answers.append((200, VECTOR))
     Prometheus(f"{server.url}/direct").query("a")
     assert server.seen[1].path == "/direct/api/v1/query"
+
+
+def test_given_proxies_are_used_instead_of_those_of_the_environment(server, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    server.answers += [(200, VECTOR)] * 2
+    Prometheus("http://prometheus.example.com:9090", proxies={"http": server.url}).query("a")
+    assert server.seen[0].path == "http://prometheus.example.com:9090/api/v1/query"
+    monkeypatch.setattr(prometheus, "bypasses_proxy", lambda *_options: False)
+    Prometheus(server.url, proxies={}).query("a")
+    assert server.seen[1].path == "/api/v1/query"
