@@ -399,7 +399,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometh
 
 
 def run(module):
-    options = Options(**{name: module.params[name] for name in Options._fields if name in module.params})
+    options = Options(**{name: module.params[name] for name in Options._fields})
     # Before anything can fail, since the invocation shows the url
     module.no_log_values.update(credentials_in(options.url or ""))
     if options.return_token and not module.no_log:

@@ -53,7 +53,7 @@ options:
     default: present
   cleanup_deadline:
     description:
-      - Seconds after the deletion of the resource at which a clean-up that still fails is given up. An event on the resource reports what is left.
+      - Seconds after the first attempt at which a clean-up that still fails is given up. An event on the resource reports what is left.
       - With V(unattended), seconds that the pods of the scheduler get to end.
     type: int
     default: 240

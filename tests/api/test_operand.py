@@ -11,6 +11,8 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from conformance.operator.steps import patch
 from support.access import service_account
 from support.operand import FINALIZER, reconcile
@@ -105,6 +107,15 @@ def hold(scheduler, *finalizers):
     patch(scheduler, "deployment", metadata={"finalizers": list(finalizers)})
 
 
+def deleted_at(scheduler, time):
+    """Its resource as if it was deleted, and its clean-up tried, at that time."""
+    resource = scheduler.resource
+    resource["metadata"]["deletionTimestamp"] = time
+    tried = {"type": "Progressing", "status": "True", "reason": "Removing", "message": "", "lastTransitionTime": time}
+    resource["status"]["conditions"] = [tried]
+    return resource
+
+
 def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, audit):
     hold(held, "example.com/hold")
     held.kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
@@ -125,8 +136,7 @@ def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, 
 
 def test_an_object_held_for_too_long_leaves_neither_lease_nor_inventory(held, operator):
     hold(held, "example.com/hold")
-    resource = held.resource
-    resource["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    resource = deleted_at(held, "2026-01-01T00:00:00Z")
     lease = {"name": held.workload, "namespace": held.namespace}
     held.kubectl.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
     done = operator.finalize(held, resource)
@@ -153,6 +163,26 @@ def test_a_reconcile_with_state_removed_does_not_wait_for_held_objects(held, ope
     assert operator.writes(held) == 0
 
 
+def test_a_removal_that_is_refused_is_reported_and_tried_again(held, operator, monkeypatch):
+    """Such as by a webhook."""
+
+    def refused(*_arguments, **_options):
+        raise ApiError(403, "Forbidden", "the webhook denied the request")
+
+    held.write(managementState="Removed")
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "delete", refused)
+        first, again = operator.reconcile(held), operator.reconcile(held)
+    assert "the webhook denied the request" in first.failure
+    assert (first.look_again, again.look_again) == ("", "10s")
+    status, reason, message = held.condition("Degraded")
+    assert (status, reason) == ("True", "ApplyFailed")
+    assert "the webhook denied the request" in message
+    eventually(lambda: operator.reconcile(held).look_again == "")
+    assert held.condition("Degraded")[0] == "False"
+    assert not held.deployment
+
+
 def test_an_unusable_configuration_does_not_hold_the_deletion_up(held, operator):
     held.write(schedulerConfig="no/name")
     removed(operator, held)
@@ -177,8 +207,7 @@ def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(held, kubec
 
     def clean_up(age):
         deleted = datetime.now(UTC) - timedelta(seconds=age)
-        resource = held.resource
-        resource["metadata"]["deletionTimestamp"] = deleted.strftime("%Y-%m-%dT%H:%M:%SZ")
+        resource = deleted_at(held, deleted.strftime("%Y-%m-%dT%H:%M:%SZ"))
         with service_account(kubectl, held.namespace, *RULES, everywhere=True) as somebody:
             run = reconcile(resource, state="absent", access=somebody)
         assert run.failures == []

@@ -13,7 +13,8 @@ import json
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import reconcile_period
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import runner_annotations
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import target
 from support import ansible_runs, upstream
 from support.scheduler import eventually
 from support.site import DEMO, NAMESPACE, RESOURCE, remove, removed
@@ -24,9 +25,9 @@ VALIDATION = "Validate the variables"
 POLICY = f"osso-scheduler-operator.{NAMESPACE}"
 
 
-def annotated(period, name="period", namespace=NAMESPACE):
-    """A SecondaryScheduler with a period of its reconciles."""
-    metadata = {"name": name, "namespace": namespace, "annotations": {reconcile_period.ANNOTATION: period}}
+def annotated(value, name="period", namespace=NAMESPACE, annotation=target.PERIOD_ANNOTATION):
+    """A SecondaryScheduler with an annotation that ansible-operator reads, such as the period of its reconciles."""
+    metadata = {"name": name, "namespace": namespace, "annotations": {annotation: value}}
     spec = {"schedulerConfig": "c", "schedulerImage": "i"}
     return {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": metadata, "spec": spec}
 
@@ -132,7 +133,7 @@ class TestManifests:
             "1ns",
             "\uff11m",
         ]
-        usable = [value for value in values if not reconcile_period.problem(annotated(value))]
+        usable = [value for value in values if not runner_annotations.problem(annotated(value))]
         assert (usable[0], usable[-1], len(usable)) == ("10m", "999ms1000us", 12)
         # A policy is effective a moment after its creation.
         eventually(lambda: "a duration such as 10m" in dry_run(kubectl, annotated("garbage")).stderr)
@@ -149,8 +150,23 @@ class TestManifests:
         eventually(lambda: dry_run(kubectl, annotated("garbage", "other")).returncode != 0)
         kubectl("annotate", RESOURCE, "period", "a=b", f"--namespace={NAMESPACE}")
         change = ["annotate", RESOURCE, "period", f"--namespace={NAMESPACE}", "--overwrite"]
-        assert "a duration such as 10m" in kubectl(*change, f"{reconcile_period.ANNOTATION}=rubbish", check=False).stderr
-        kubectl(*change, f"{reconcile_period.ANNOTATION}=10m")
+        assert "a duration such as 10m" in kubectl(*change, f"{target.PERIOD_ANNOTATION}=rubbish", check=False).stderr
+        kubectl(*change, f"{target.PERIOD_ANNOTATION}=10m")
+
+    @pytest.mark.parametrize(
+        ("annotation", "usable", "unusable"),
+        [
+            (target.VERBOSITY_ANNOTATION, ["0", "7"], ["8", "999999999999999", "-1", "", "a", "3\n"]),
+            (target.ARTIFACTS_ANNOTATION, ["3", "10", "100"], ["0", "-1", "1", "2", "101", "", "5a"]),
+        ],
+    )
+    def test_numbers_that_stop_the_operator_are_rejected(self, installation, kubectl, annotation, usable, unusable):
+        def answer(value):
+            return dry_run(kubectl, annotated(value, name="numbers", annotation=annotation))
+
+        eventually(lambda: answer("a").returncode != 0)
+        assert [value for value in [*usable, *unusable] if answer(value).returncode == 0] == usable
+        assert "remove it, or set a number" in answer(unusable[0]).stderr
 
     def test_removal_of_the_operator_deletes_its_admission_policy(self, installation, kubectl):
         names = "validatingadmissionpolicies,validatingadmissionpolicybindings"

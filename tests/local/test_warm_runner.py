@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,7 +53,8 @@ def programs(tmp_path_factory) -> Path:
     # As the image's program is built, so that Go has its packages already.
     command = ["go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"]
     # On a busy machine the parent may take long to answer: an impatient client is for the test of a hung one alone.
-    for path, flags in ((folder / "warm-runner", []), (folder / "impatient/ansible-playbook", ["-ldflags=-X main.patience=500ms"])):
+    hasty = (("impatient/ansible-playbook", "main.patience=500ms"), ("watchful/warm-runner", "main.lookEvery=100ms"))
+    for path, flags in ((folder / "warm-runner", []), *((folder / name, [f"-ldflags=-X {flag}"]) for name, flag in hasty)):
         subprocess.run([*command, *flags, f"-o={path}", "."], cwd=SOURCE, env=environment, check=True)
     (folder / "warm-parent").write_text(PARENT)
     for name in ("ansible-runner", "ansible-playbook"):
@@ -398,6 +400,39 @@ def test_the_parent_is_started_again(pod):
         os.kill(before["sleep"], signal.SIGKILL)
         assert first.wait(WITHIN) == 128 + signal.SIGKILL
         assert "the warm parent ended with status 137 and is started again in 1s" in first.stderr.read()
+
+
+def test_a_parent_that_cannot_be_started_is_tried_again(pod, programs, tmp_path):
+    (tmp_path / "late").mkdir()
+    pod.environment["PATH"] = f"{tmp_path / 'late'}:/usr/bin:/bin"
+    with pod.start("warm-runner", "sleep", "60") as first:
+        assert "no warm parent: " in first.stderr.readline()
+        (tmp_path / "late/warm-parent").symlink_to(programs / "warm-parent")
+        eventually(pod.socket.exists)
+        for child in children(first.pid).values():
+            os.kill(child, signal.SIGKILL)
+
+
+def test_the_command_ends_when_the_certificate_for_its_metrics_appears(pod, tmp_path):
+    """Then the container is started again, and the operator finds it."""
+    pod.environment.update(OPERATOR_WARM_RUNNER="", TMPDIR=str(tmp_path))
+    certificate = tmp_path / "k8s-metrics-server/serving-certs/tls.crt"
+    with pod.start("watchful/warm-runner", "sleep", "60") as first:
+        time.sleep(0.5)
+        assert runs(first.pid)
+        certificate.parent.mkdir(parents=True)
+        certificate.write_text("certificate")
+        assert first.wait(WITHIN) == 128 + signal.SIGTERM
+        assert "the certificate for the metrics is there now" in first.stderr.read()
+
+
+def test_a_certificate_that_exists_at_the_start_ends_nothing(pod, tmp_path):
+    pod.environment.update(OPERATOR_WARM_RUNNER="", TMPDIR=str(tmp_path))
+    certificate = tmp_path / "k8s-metrics-server/serving-certs/tls.crt"
+    certificate.parent.mkdir(parents=True)
+    certificate.write_text("certificate")
+    with pod.start("watchful/warm-runner", "sh", "-c", "sleep 0.5; exit 3") as first:
+        assert first.wait(WITHIN) == 3
 
 
 def test_no_parent_is_started_if_the_warm_runner_is_turned_off(pod):

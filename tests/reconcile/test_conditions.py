@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import uuid
 
+import pytest
 from conformance.operator.steps import patch
 from support.operator_in_process import crashing
 from support.scheduler import Scheduler, eventually
@@ -237,3 +239,23 @@ def test_kubectl_prints_the_state_of_the_scheduler_in_columns(scheduler, kubectl
     assert line.split()[:-1] == [scheduler.name, "1", f'["{scheduler.scheduler_name}"]', "True", "False", "False", "True"]
     assert scheduler.resource["spec"]["schedulerImage"] in kubectl("get", "secsched", scheduler.name, place, "--output=wide").stdout
     assert f"/{scheduler.name}" in kubectl("get", "scheduling", place, "--output=name").stdout
+
+
+@pytest.mark.parametrize("place", ["unsupportedConfigOverrides", "observedConfig"])
+def test_a_resource_nested_thousands_of_levels_deep_does_not_stop_others(new, operator, place):
+    """Kubernetes accepts 10,000 levels. The operator's image raises Python's limit (operator/image/sitecustomize.py)."""
+    nested: list = []
+    for _level in range(8000):
+        nested = [nested]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(50_000)
+    try:
+        other, deep = new(), new("deep", **{place: {"unknown": nested}})
+        assert json.dumps(nested) in json.dumps(deep.resource)
+        operator.reconcile(other)
+        operator.reconcile(deep)
+        assert "ReadFailed" not in [one.condition("Degraded")[1] for one in (other, deep)]
+        assert operator.finalize(deep).failure == ""
+        deep.delete()
+    finally:
+        sys.setrecursionlimit(limit)

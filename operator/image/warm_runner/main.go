@@ -5,7 +5,8 @@
 // warm-runner starts the Ansible programs of the operator's pod as forks of a process that has imported them (warm_parent.py).
 //
 //	warm-runner COMMAND...      the first process of the container: runs COMMAND and the parent, starts the parent again when it has
-//	                            ended, passes signals on to COMMAND, reaps, and exits with the status of COMMAND
+//	                            ended, passes signals on to COMMAND, reaps, and exits with the status of COMMAND. Ends COMMAND when
+//	                            the certificate for its metrics appears, which it reads only at its start
 //	ansible-runner ARGUMENT...  the same file by another name: has the parent fork that program. Without an answer of the parent it
 //	                            executes the next file of that name on PATH
 //
@@ -30,8 +31,11 @@ const (
 	firstPause, longestPause, steady = time.Second, time.Minute, 30 * time.Second
 )
 
-// How long the parent may take to answer before it counts as hung. Tests set another time when they link.
-var patience = "10s"
+// How long the parent may take to answer before it counts as hung, and how often the certificate is looked for. Tests set other times when they link.
+var patience, lookEvery = "10s", "30s"
+
+// The certificate of the metrics, where controller-runtime looks for it. If it is absent then, controller-runtime serves one that no client can verify.
+var certificate = filepath.Join(os.TempDir(), "k8s-metrics-server", "serving-certs", "tls.crt")
 
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2}
 
@@ -173,6 +177,11 @@ func execute(name string) {
 func supervise(command []string) int {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, append([]os.Signal{syscall.SIGCHLD}, passedOn...)...)
+	var look <-chan time.Time
+	if _, err := os.Stat(certificate); err != nil {
+		every, _ := time.ParseDuration(lookEvery)
+		look = time.Tick(every)
+	}
 	served, err := start(command)
 	if err != nil {
 		fail(err.Error())
@@ -187,7 +196,15 @@ func supervise(command []string) int {
 		case <-due:
 			started = time.Now()
 			if parent, err = start([]string{parentProgram}); err != nil {
-				fmt.Fprintf(os.Stderr, "warm-runner: no warm parent: %v\n", err)
+				fmt.Fprintf(os.Stderr, "warm-runner: no warm parent: %v; next attempt in %v\n", err, pause)
+				due = time.After(pause)
+				pause = min(2*pause, longestPause)
+			}
+		case <-look:
+			if _, err := os.Stat(certificate); err == nil {
+				fmt.Fprintln(os.Stderr, "warm-runner: the certificate for the metrics is there now; the container restarts with it")
+				_ = syscall.Kill(served, syscall.SIGTERM)
+				look = nil
 			}
 		case received := <-signals:
 			if received != syscall.SIGCHLD {

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -122,7 +123,7 @@ class Client:
         ``query`` is a dict, ``accept`` the form of the answer where plain JSON is not enough.
 
         What is safe is asked again for up to ``retry_seconds``: a connection that was never made, an
-        overloaded (429) or unavailable (503) server, and for everything but POST also a broken connection and 504.
+        overloaded (429) or unavailable (503) server, and for everything but POST also a broken connection, 504, and a 500 of a proxy.
         Raises `ApiError`.
         """
         timeout = READ_TIMEOUT if method == "GET" else WRITE_TIMEOUT
@@ -134,7 +135,16 @@ class Client:
         response = self._send(method, path, query, body, content_type, timeout, accept=accept)
         try:
             answer = json.loads(response.data)
-        except (RecursionError, ValueError):
+        except RecursionError:
+            raise ApiError(
+                response.status,
+                "NestedTooDeeply",
+                f"{self.host} answered {method} {path} with content that is nested more deeply than Python reads (its recursion limit is "
+                f"{sys.getrecursionlimit()}); simplify the object, which has lists or mappings within each other",
+                method=method,
+                path=path,
+            ) from None
+        except ValueError:
             answer = None
         if not isinstance(answer, dict):
             raise ApiError(
@@ -385,7 +395,12 @@ class Client:
             except ApiException as failure:
                 # Without a status it is the client's own word for a TLS failure, such as a connection that broke.
                 error = _refused(failure, method, path) if failure.status else _unreachable(self.host, failure, method, path)
-                is_cut = error.status == 504 or (not failure.status and "EOF occurred" in str(failure.reason))
+                is_cut = (
+                    error.status == 504
+                    # The operator's proxy answers so where its own connection fails. An API server answers with a Status.
+                    or (error.status == 500 and _status(failure) is None)
+                    or (not failure.status and "EOF occurred" in str(failure.reason))
+                )
                 retry = error.status in (429, 503) or (is_cut and method != "POST")
                 retry_after = (failure.headers or {}).get("Retry-After", "") if retry else ""
                 wait = float(retry_after) if retry_after.isdecimal() else pause
@@ -510,8 +525,6 @@ def _refuse_two_clusters(options: Mapping[str, Any]) -> None:
 
 
 def _interpreter() -> str:
-    import sys
-
     return sys.executable
 
 
@@ -541,13 +554,19 @@ def _lines(response: Any) -> Iterator[bytes]:
         return
 
 
-def _refused(failure: Any, method: str, path: str) -> ApiError:
-    """The `ApiError` of an answer that is not 2xx."""
+def _status(failure: Any) -> Object | None:
+    """The Status object in an answer that is not 2xx; None where something else than an API server answered."""
     try:
         status = json.loads(failure.body)
     except (RecursionError, TypeError, ValueError):
-        status = None
-    if isinstance(status, dict) and status.get("kind") == "Status":
+        return None
+    return status if isinstance(status, dict) and status.get("kind") == "Status" else None
+
+
+def _refused(failure: Any, method: str, path: str) -> ApiError:
+    """The `ApiError` of an answer that is not 2xx."""
+    status = _status(failure)
+    if status is not None:
         return ApiError(
             failure.status, status.get("reason") or "", status.get("message") or failure.reason, status.get("details"), method, path
         )

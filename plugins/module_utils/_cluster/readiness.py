@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, reconcile_period, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, runner_annotations, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import is_overdue, progress
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import exit_reason
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import NO_TEXTS, STARTING, EventText
@@ -40,7 +40,7 @@ def condition(
 ) -> Verdict:
     """Has the condition ``type`` the wanted ``status`` (and ``reason``)? With one of ``final_reasons`` it has failed."""
     found = conditions.find(live, type)
-    ignored = reconcile_period.problem(live)
+    ignored = runner_annotations.problem(live)
     if ignored and (found.get("status") != status or not _is_current(live, found)):
         return Verdict(FAILED, ignored)
     if not found:

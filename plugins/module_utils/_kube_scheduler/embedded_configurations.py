@@ -25,11 +25,11 @@ from .plain_data import as_text
 from .result import ERROR, WARNING, Finding
 from .target import (
     PERIOD_ANNOTATION,
-    PERIOD_REMEDY,
     PLUGINS_ANNOTATION,
+    RUNNER_ANNOTATIONS,
     VERSION_ANNOTATION,
     is_later_openshift,
-    period_problem,
+    runner_problems,
 )
 from .version_independent import API_GROUP
 from .version_independent import KIND as CONFIGURATION
@@ -257,7 +257,7 @@ def _annotated(one: _Object, image: str) -> tuple[list[Finding], str, Any]:
     texts: dict[str, str] = {}
     annotations = ("metadata", "annotations")
     values = one.value(*annotations)
-    for name in (VERSION_ANNOTATION, PLUGINS_ANNOTATION, PERIOD_ANNOTATION):
+    for name in (VERSION_ANNOTATION, PLUGINS_ANNOTATION, *RUNNER_ANNOTATIONS):
         value = values.get(name) if isinstance(values, dict) else None
         if isinstance(value, str):
             texts[name] = value
@@ -270,9 +270,9 @@ def _annotated(one: _Object, image: str) -> tuple[list[Finding], str, Any]:
         del texts[name]
     kubernetes = texts.get(VERSION_ANNOTATION, "")
     kubernetes = "" if is_later_openshift(kubernetes) else kubernetes
-    period = period_problem(texts.get(PERIOD_ANNOTATION, "0"))
-    if period:
-        problems.append(one.error("invalid-duration", period, *annotations, PERIOD_ANNOTATION, hint=PERIOD_REMEDY))
+    for name, problem, remedy in runner_problems(texts):
+        code = "invalid-duration" if name == PERIOD_ANNOTATION else "invalid-value"
+        problems.append(one.error(code, problem, *annotations, name, hint=remedy))
     return problems, kubernetes, described(texts.get(PLUGINS_ANNOTATION))
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT, OpenShift
@@ -16,8 +16,10 @@ from .value_syntax import Duration, quote
 VERSION_ANNOTATION, PLUGINS_ANNOTATION = "osso.scheduler/kubernetes-version", "osso.scheduler/plugins"
 """Of a SecondaryScheduler: what its image contains, where the name does not identify it."""
 PERIOD_ANNOTATION = "ansible.sdk.operatorframework.io/reconcile-period"
-"""Of any resource: ansible-operator itself reads it, and does not reconcile a resource with a wrong value."""
-PERIOD_REMEDY = "remove it, or set a duration such as 10m"
+VERBOSITY_ANNOTATION = "ansible.sdk.operatorframework.io/verbosity"
+ARTIFACTS_ANNOTATION = "ansible.sdk.operatorframework.io/max-runner-artifacts"
+RUNNER_ANNOTATIONS = (PERIOD_ANNOTATION, VERBOSITY_ANNOTATION, ARTIFACTS_ANNOTATION)
+"""Of any resource: ansible-operator itself reads them, and checks only the syntax of the values."""
 
 IN_TREE = "in-tree"
 SCHEDULER_PLUGINS = "scheduler-plugins"
@@ -26,6 +28,8 @@ _KUBERNETES = re.compile(r"v?1\.([0-9]{1,4})(?:\.[0-9]+)?(?:[-+].*)?\Z")
 _OPENSHIFT = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?(?:[-+].*)?\Z")
 _PREFIX = "openshift-"
 _SHOWN = 60
+_VERBOSITY = re.compile(r"[0-7]")
+_ARTIFACTS = re.compile(r"[3-9]|[1-9][0-9]|100")
 
 
 class UnknownTarget(ValueError):
@@ -77,11 +81,28 @@ class Target:
         return tuple(version for version in API_VERSIONS if self.serves(version))
 
 
-def period_problem(text: str) -> str:
-    """What is wrong with a value of `PERIOD_ANNOTATION`, and what follows from it; "" where nothing is. 0 and less switch the period off.
+def runner_problems(annotations: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Each of `RUNNER_ANNOTATIONS` with a value that harms: its name, what is wrong and what follows from it, and the remedy.
 
-    The policy in roles/operator/templates/operator_admission.yaml.j2 has the same rule.
+    The policy in roles/operator/templates/operator_admission.yaml.j2 has the same rules.
     """
+    period = _period_problem(annotations.get(PERIOD_ANNOTATION, "0"))
+    if period:
+        yield PERIOD_ANNOTATION, period, "remove it, or set a duration such as 10m"
+    verbosity = annotations.get(VERBOSITY_ANNOTATION, "0")
+    if not _VERBOSITY.fullmatch(verbosity):
+        problem = "is no number from 0 to 7; with a large number the operator ends at each reconcile"
+        yield VERBOSITY_ANNOTATION, f"{quote(verbosity[:_SHOWN])} {problem}", "remove it, or set a number such as 3"
+    artifacts = annotations.get(ARTIFACTS_ANNOTATION, "5")
+    if not _ARTIFACTS.fullmatch(artifacts):
+        problem = (
+            "is no number from 3 to 100; with 1 or 2 each reconcile fails, and with less the files of all runs fill the operator's volume"
+        )
+        yield ARTIFACTS_ANNOTATION, f"{quote(artifacts[:_SHOWN])} {problem}", "remove it, or set a number such as 5"
+
+
+def _period_problem(text: str) -> str:
+    """0 and less switch the period off."""
     shown = quote(text[:_SHOWN])
     try:
         period = Duration.parse(text)

@@ -10,7 +10,7 @@ A scheduler says nothing of most failures and then places pods as if all nodes w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
@@ -48,10 +48,7 @@ _RULE = "apiGroups [monitoring.coreos.com], resources [prometheuses/api], verbs 
 
 
 class Options(NamedTuple):
-    """What to look for, and how; the module prometheus_info documents each. Without a ``url`` Prometheus is looked for.
-
-    cluster_ca: whether a CA that the cluster keeps may verify the certificate.
-    """
+    """What to look for, and how; the module prometheus_info documents each. Without a ``url`` Prometheus is looked for."""
 
     url: str | None = None
     sources: tuple[str, ...] | list[str] = ()
@@ -63,7 +60,6 @@ class Options(NamedTuple):
     legacy_token_secret: bool = False
     return_token: bool = False
     prometheus_ca: str | None = None
-    cluster_ca: bool = True
     insecure_skip_verify: bool = False
     timeout: int = 10
     ask: bool = True
@@ -88,14 +84,17 @@ def inspect_prometheus(
     now: datetime | None = None,
     readers: Readers | None = None,
     hide: Callable[[str], None] = _hide_nothing,
+    proxies: Mapping[str, str] | None = None,
+    cluster_ca: bool = True,
 ) -> dict[str, Any]:
     """The result of the module. Raises `ClusterError`, with the result but never a token, where the task is to fail.
 
     connect: makes the client for the API server, called once it is needed. readers: who goes by the metrics, where that is known already.
-    hide: called with each secret that was read, so that whoever prints the result can redact it.
+    hide: called with each secret that was read, so that whoever prints the result can redact it. proxies: see `Prometheus`.
+    cluster_ca: whether a CA that the cluster keeps may verify the certificate.
     """
     readers, findings = (readers, []) if readers else _readers(options)
-    inspection = _Preflight(options, connect(), findings, now or datetime.now(timezone.utc), hide)
+    inspection = _Preflight(options, connect(), findings, now or datetime.now(timezone.utc), hide, proxies, cluster_ca)
     result = inspection.run(readers)
     if options.fail_on != "never":
         grave = [finding for finding in findings if options.fail_on == "warning" or finding.severity == ERROR]
@@ -110,8 +109,19 @@ def inspect_prometheus(
 class _Preflight:
     """One look. ``findings`` grows while it goes on."""
 
-    def __init__(self, options: Options, client: Client, findings: list[Finding], now: datetime, hide: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        client: Client,
+        findings: list[Finding],
+        now: datetime,
+        hide: Callable[[str], None],
+        proxies: Mapping[str, str] | None,
+        cluster_ca: bool,
+    ) -> None:
         self._options = options
+        self._cluster_ca = cluster_ca
+        self._proxies = proxies
         self._hide = hide
         self._client = client
         with_token = any(getattr(options, source) for source in TOKEN_SOURCES)
@@ -168,7 +178,7 @@ class _Preflight:
         said: dict[str, Any] = {"reachable": False}
         place = replaced(prometheus.without_credentials(endpoint.url))
         try:
-            connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._options.timeout)
+            connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._options.timeout, self._proxies)
             if connection.is_tls:
                 said.update(self._verified(connection, endpoint))
                 if said["tls_verified"] is False and not self._options.insecure_skip_verify:
@@ -228,7 +238,7 @@ class _Preflight:
         if given:
             yield "prometheus_ca", given if "-----BEGIN" in given else _read(given), False
             return
-        if self._options.cluster_ca:
+        if self._cluster_ca:
             yield from ((source, pem, True) for source, pem in self._discovery.authorities(endpoint, unread))
         yield MACHINE, None, False
 

@@ -114,11 +114,12 @@ def credentials_in(url: str) -> set[str]:
 
 class Prometheus:
     """A connection to the API below ``url``, kept between questions. timeout in seconds, for each step of the connection and each whole answer.
+    proxies: URLs by ``http`` and ``https``, and the hosts without a proxy by ``no``; None for those of the environment.
 
     Raises PrometheusError for a URL or a token that is none.
     """
 
-    def __init__(self, url: str, token: str = "", timeout: float = 10) -> None:
+    def __init__(self, url: str, token: str = "", timeout: float = 10, proxies: Mapping[str, str] | None = None) -> None:
         shown = replaced(without_credentials(url))
         if not _TOKEN.fullmatch(token):
             raise PrometheusError(BAD_TOKEN, "the token has a space, a line break or another character that no bearer token has")
@@ -137,6 +138,7 @@ class Prometheus:
         self._credentials = f"Bearer {token}" if token else f"Basic {basic}" if basic else ""
         self._secrets = credentials_in(url) | {text for text in (token, basic) if text}
         self._timeout = timeout
+        self._proxies = proxies
         self._context: ssl.SSLContext | None = None
         self._connection: http.client.HTTPConnection | None = None
         self.is_tls = parts.scheme == "https"
@@ -256,8 +258,8 @@ class Prometheus:
         return connection
 
     def _proxy(self) -> tuple[str, int, dict[str, str]] | None:
-        """Host, port and headers of the proxy that the environment names for the host, as Go chooses it."""
-        proxies = getproxies()
+        """Host, port and headers of the proxy for the host, as Go chooses it."""
+        proxies = getproxies() if self._proxies is None else self._proxies
         url = proxies.get("https" if self.is_tls else "http")
         if not url or bypasses_proxy(self._host, self._port, proxies.get("no", "")):
             return None

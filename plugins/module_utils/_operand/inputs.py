@@ -363,12 +363,15 @@ class Reader:
             token=asked.token,
             insecure_skip_verify=asked.insecure_skip_verify,
             prometheus_ca=ca or None,
-            cluster_ca=False,
             plugins=asked.plugins,
             timeout=METRICS_TIMEOUT,
         )
+        # Those of who asks, not the operator's, which OLM sets. Nothing sets any for the load-watcher.
+        proxies = {} if through_service else rollouts.proxies(decision.rollout["overrides"])
         readers = Readers(asked.plugins, through_service, prometheus_clients.target_utilization(config))
-        found: list[FindingData] = preflight.inspect_prometheus(options, lambda: self._client, readers=readers)["findings"]
+        # The scheduler has no other CA than its Secret's and its image's.
+        answer = preflight.inspect_prometheus(options, lambda: self._client, readers=readers, proxies=proxies, cluster_ca=False)
+        found: list[FindingData] = answer["findings"]
         return found + more
 
     def _without_watcher(self) -> list[FindingData]:

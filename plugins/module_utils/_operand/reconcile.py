@@ -14,12 +14,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import app
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import conditions_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, NotDeleted, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.membership import former_manager, set_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import condition_metrics, events, resource_names, upstream_cleanup
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, resource_names, upstream_cleanup
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import (
     Inputs,
     Reader,
@@ -28,6 +29,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs imp
     template_variables,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.reporting import Applied, Reporting
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import REMOVING, unchanged_for
 
 CLEANUP_GIVEN_UP = "CleanupGivenUp"
 
@@ -82,7 +84,7 @@ def reconcile(
     """Apply the state that the resource requests, and report it.
 
     render: the manifests that the templates make of `template_variables`. namespaces: those in which other SecondarySchedulers are looked for,
-    empty for all. Raises where a scheduler that is to be removed cannot be.
+    empty for all.
     """
     try:
         inputs = Reader(client, resource, namespaces).read()
@@ -99,6 +101,8 @@ def reconcile(
             _remove(client, resource, report, warn)
         except NotDeleted as error:
             removing = error.held
+        except Exception as error:
+            failure = message_of(error)
         applied = Applied(tuple(report.result()["objects"]), removing=removing)
     told = Reporting(client, resource, warn).present(inputs, applied, failure)
     return Result(
@@ -211,13 +215,15 @@ def _unowned(client: Client, names: resource_names.Names) -> list[Object]:
 def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequence[str], warn: Callable[[str], None]) -> Result:
     """Clean up after a resource that is being deleted, and report how far that is.
 
-    Pods need time to end, and a failure is tried again, until ``deadline`` seconds after the deletion: then it is given up, so that the
-    resource does not stay for ever, and an event on it reports what is left.
+    Pods need time to end, and a failure is tried again, until ``deadline`` seconds after the first attempt, or after the deletion where the status
+    cannot be written: then it is given up, so that the resource does not stay for ever, and an event on it reports what is left.
     """
     now = timestamps.now()
-    age = int(timestamps.seconds_between(resource["metadata"].get("deletionTimestamp") or now, now))
+    deleted = int(timestamps.seconds_between(resource["metadata"].get("deletionTimestamp") or now, now))
+    tried = [entry for entry in conditions_of(resource) if entry.get("reason") == REMOVING]
+    age = min(deleted, unchanged_for({"conditions": tried}, now))
     left, report, failure, removing = deadline - age, Report(client, check=False, with_diff=False), "", ""
-    reporting = Reporting(client, resource, warn)
+    reporting, reader = Reporting(client, resource, warn), Reader(client, resource, namespaces)
     try:
         _remove(client, resource, report, warn)
         held = [name for name in resource["metadata"].get("finalizers") or [] if name not in _OF_THE_DELETION]
@@ -226,7 +232,7 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
             with contextlib.suppress(ClusterError):  # The clean-up does not depend on the status.
                 said = f"All its objects are deleted, and the operator reports nothing more. The resource is held by {readiness.held_by(live)}."
                 reporting.leaving(said, "")
-        reporting.absent(Reader(client, resource, namespaces).neighbours())
+        reporting.absent(reader.neighbours())
         return Result(True)
     except NotDeleted as error:
         removing = error.held
@@ -234,11 +240,17 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
         failure = message_of(error)
         warn(failure)
     if left > 0:
-        with contextlib.suppress(ClusterError):  # The clean-up does not depend on the status.
+        try:
             reporting.leaving(removing, failure)
+        except ClusterError:  # The clean-up does not depend on the status.
+            left = deadline - deleted
+    if left > 0:
         # Not a failure of the play: the operator would try again after ever longer pauses, up to a quarter of an hour.
         return Result(report.result()["changed"], f"{min(max(age // 2, 5 if failure else 1), left)}s", failure)
     _give_up(client, resource, deadline, failure or removing, reporting, warn)
+    condition_metrics.forget(resource_names.names_of(resource))
+    with contextlib.suppress(ClusterError):
+        reporting.absent(reader.neighbours())
     return Result(True, failure=failure or removing)
 
 

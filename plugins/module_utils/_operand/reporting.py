@@ -17,6 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status, of_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import VERBOSITY_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
     condition_metrics,
     events,
@@ -73,11 +74,11 @@ class Reporting:
         self._kind = client.resource(resource["apiVersion"], resource["kind"])
 
     def present(self, inputs: Inputs, applied: Applied, error: str = "") -> Reported:
-        """After an apply, or after none. ``error``: why the apply failed, "" if it did not."""
+        """After an apply, a removal, or none. ``error``: why that failed, "" if it did not."""
         facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
         # A rollout that ends after the decision is reported by the next reconcile, which also records it in the Secret.
         deployment, failure, newer = facts.deployment, facts.failure, applied.deployment
-        if decision.action == REMOVE and not applied.removing and _is_deleted(deployment, applied.objects):
+        if decision.action == REMOVE and not (applied.removing or error) and _is_deleted(deployment, applied.objects):
             deployment, failure = None, None
         if newer and not (deployment and _generation(newer) == _generation(deployment)):
             deployment, failure = newer, None  # Of pods that an apply has just replaced nothing is known yet.
@@ -192,8 +193,10 @@ class Reporting:
     def _tell_rivals(self, others: Sequence[Object], everybody: Sequence[Object]) -> bool:
         """Write the condition SchedulerNamesUnique of other resources where this one's names change it."""
         mine = uniqueness.key(self._resource)
-        found = [(other, entry) for other, entry in uniqueness.changed(everybody) if uniqueness.key(other) != mine]
-        for other, entry in found:
+        changed = False
+        for other, entry in uniqueness.changed(everybody):
+            if uniqueness.key(other) == mine:
+                continue
             metadata = {key: other["metadata"][key] for key in ("name", "namespace")}
             manifest = {
                 "apiVersion": self._resource["apiVersion"],
@@ -202,8 +205,9 @@ class Reporting:
                 "status": {"conditions": [with_time(entry, other.get("status") or {}, self._now)]},
             }
             write = partial(self._client.apply, self._kind, manifest, force=True)
-            self._unless_gone(partial(write, subresource="status", field_manager=RIVAL_FIELD_MANAGER))
-        return bool(found)
+            what = "The condition SchedulerNamesUnique of SecondaryScheduler {namespace}/{name}".format(**metadata)
+            changed |= self._written(partial(write, subresource="status", field_manager=RIVAL_FIELD_MANAGER), what)
+        return changed
 
     def _mark(self, config_map: ConfigMap) -> bool:
         """Annotate the ConfigMap so that its edits and deletion trigger a reconcile."""
@@ -221,25 +225,26 @@ class Reporting:
     def _set_verbosity(self) -> bool:
         spec = self._resource.get("spec") or {}
         wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel", ""))
-        given = resource_names.annotations_of(self._resource).get(resource_names.VERBOSITY)
+        given = resource_names.annotations_of(self._resource).get(VERBOSITY_ANNOTATION)
         # A value that a user set stays, unless the field is set.
         if wanted == given or (wanted is None and given not in OPERATOR_VERBOSITY.values()):
             return False
         return self._annotate(
-            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {resource_names.VERBOSITY: wanted}
+            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {VERBOSITY_ANNOTATION: wanted}
         )
 
     def _annotate(self, api_version: str, kind: str, name: str, annotations: Mapping[str, str | None]) -> bool:
-        """Set annotations (None removes one) of an object in the resource's namespace; never creates it. True if it was there."""
+        """Set annotations (None removes one) of an object in the resource's namespace; never creates it. True if they are written."""
         path = self._client.resource(api_version, kind).path(self._resource["metadata"]["namespace"], name)
-        return self._unless_gone(
+        return self._written(
             lambda: self._client.request(
                 "PATCH",
                 path,
                 query={"fieldManager": resource_names.FIELD_MANAGER},
                 body={"metadata": {"annotations": annotations}},
                 content_type=MERGE_PATCH,
-            )
+            ),
+            f"{kind} {name}: the annotation {', '.join(annotations)}",
         )
 
     def write_events(self, found: list[events.Event]) -> bool:
@@ -259,13 +264,14 @@ class Reporting:
                 self._warn(f"The event {event.reason} could not be written: {error.message}")
         return bool(found)
 
-    @staticmethod
-    def _unless_gone(request: Callable[[], object]) -> bool:
+    def _written(self, request: Callable[[], object], what: str) -> bool:
+        """False where the object does not exist, or where its write is refused, such as by a policy. That is warned of, and fails neither a reconcile
+        nor a clean-up."""
         try:
             request()
         except ApiError as error:
             if error.status != 404:
-                raise
+                self._warn(f"{what} could not be written: {error.message}")
             return False
         return True
 

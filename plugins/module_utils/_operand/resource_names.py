@@ -62,7 +62,6 @@ ROLLOUT = "osso.scheduler/rollout"
 # The runner's: edits of what carries them start a reconcile of the resource that they name.
 PRIMARY_RESOURCE = "operator-sdk/primary-resource"
 PRIMARY_RESOURCE_TYPE = "operator-sdk/primary-resource-type"
-VERBOSITY = "ansible.sdk.operatorframework.io/verbosity"
 
 # The longest name of what is made: <workload>-config-<hash>, in a label of at most 63 characters.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,41}[a-z0-9])?")

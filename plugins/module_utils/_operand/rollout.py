@@ -159,6 +159,12 @@ def health(kubernetes: str | None, completed: Mapping[str, Any] | None) -> Healt
     return {"live": "/livez", "ready": "/livez" if (completed or {}).get("delayCacheUntilActive") else "/readyz"}
 
 
+def proxies(overrides: Object) -> dict[str, str]:
+    """The proxies in the scheduler's environment, by ``http``, ``https`` and ``no``, as Go reads it. One out of a Secret or ConfigMap is unknown here."""
+    env = {one["name"]: one.get("value") or "" for one in overrides.get("env") or ()}
+    return {kind: env.get(f"{kind}_proxy".upper()) or env.get(f"{kind}_proxy", "") for kind in ("http", "https", "no")}
+
+
 def placement(spec: Object, overrides: Object) -> Placement:
     """nodeSelector and tolerations of the pods: the topology's, where it has any, else the overrides'."""
     topology = spec.get("topology") or {}

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PERIOD_ANNOTATION
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Duration
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
@@ -132,7 +135,7 @@ def report(outcome: Outcome) -> Object:
 
 def next_look(outcome: Outcome, status: Object) -> str:
     """When the operator has to look again by itself, such as ``5s``; "" where it learns of every change that matters."""
-    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) or outcome.removing else []
+    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) or outcome.removing or outcome.error else []
     return f"{min(looks)}s" if looks else ""
 
 
@@ -156,8 +159,20 @@ def _looks(outcome: Outcome, status: Object) -> Iterator[int]:
         yield min(max(NODES_LOOK, _SHARE * resources), _OWN_LOOK)
     if outcome.metrics is not None:
         yield min(max(METRICS_LOOK, _SHARE * resources), _OWN_LOOK)
-    if outcome.renew is not None and outcome.renew < _OWN_LOOK:
+    if outcome.renew is not None and outcome.renew < _period(outcome.resource):
         yield max(outcome.renew, 1)
+
+
+def _period(resource: Object) -> float:
+    """Seconds after which the operator reconciles this resource without an event; infinite where it does not."""
+    text = resource_names.annotations_of(resource).get(PERIOD_ANNOTATION)
+    if text is None:
+        return _OWN_LOOK
+    try:
+        period = Duration.parse(text) / 10**9
+    except ValueError:
+        return _OWN_LOOK
+    return period if period > 0 else math.inf
 
 
 def _end(deployment: Object | None) -> tuple[bool, bool]:

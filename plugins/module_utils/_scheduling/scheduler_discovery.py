@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, config_maps, reconcile_period, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, config_maps, runner_annotations, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import EventText, event_texts
@@ -369,12 +369,12 @@ class SchedulerDiscovery:
         if deployment is None or command is None:
             names, problem, _config, _text = self._read_config(about["namespace"], config_map)
             degraded = conditions.find(resource, "Degraded").get("message") if conditions.is_true(resource, "Degraded") else None
-            ignored = reconcile_period.problem(resource)
+            ignored = runner_annotations.problem(resource)
             message = "; ".join(filter(None, ["it has no Deployment that runs kube-scheduler", ignored, degraded, problem]))
             image = spec.get("schedulerImage")
             return _entry(about, names=names, image=image, serving=False, message=message)
         entry = self._workload(about, deployment, command, config_map)
-        return {**entry, "message": "; ".join(filter(None, [entry["message"], reconcile_period.problem(resource)]))}
+        return {**entry, "message": "; ".join(filter(None, [entry["message"], runner_annotations.problem(resource)]))}
 
     def _deployment(self, deployment: dict[str, Any]) -> dict[str, Any] | None:
         """The scheduler that a Deployment runs, None if it runs none."""

@@ -91,11 +91,18 @@ class TestRequests:
                     send(CONFIG_MAP, {**OBJECT, "data": {"a": f"x{half}"}})
         assert server.seen == []
 
-    @pytest.mark.parametrize("content", [b"[" * 200_000, b"[]", b"1", b"null", b"\xff", b""])
+    @pytest.mark.parametrize("content", [b"[]", b"1", b"null", b"\xff", b""])
     def test_an_answer_that_is_no_json_object_is_an_error(self, server, client, content):
-        server.answers = [(200, content), (500, content)]
+        server.answers = [(200, content), (400, content)]
         with pytest.raises(ApiError, match="not a JSON object"):
             client.get(CONFIG_MAP, "a", "b")
+        with pytest.raises(ApiError):
+            client.get(CONFIG_MAP, "a", "b")
+
+    def test_an_answer_that_is_nested_too_deeply_for_python_is_named_so(self, server, client):
+        server.answers = [(200, b'{"items":[' * 50_000 + b"]}" * 50_000), (400, b"[" * 200_000)]
+        with pytest.raises(ApiError, match="is nested more deeply than Python reads"):
+            client.list(CONFIG_MAP)
         with pytest.raises(ApiError):
             client.get(CONFIG_MAP, "a", "b")
 
@@ -163,6 +170,7 @@ class TestRetries:
             (503, b"not even JSON"),
             (429, status(429, "TooManyRequests"), {"Retry-After": "0"}),
             (504, status(504, "Timeout")),
+            (500, b"dial tcp 192.0.2.1:443: connect: connection refused\n"),
         ],
     )
     @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
@@ -172,7 +180,7 @@ class TestRetries:
         assert len(server.seen) == 3
         assert sum(client.requests.values()) == 1
 
-    @pytest.mark.parametrize("trouble", [HANG_UP, (504, status(504, "Timeout"))])
+    @pytest.mark.parametrize("trouble", [HANG_UP, (504, status(504, "Timeout")), (500, b"EOF\n")])
     def test_a_creation_that_may_have_happened_is_not_repeated(self, server, client, trouble):
         server.answers = [trouble, (201, OBJECT)]
         with pytest.raises(ApiError):
@@ -422,10 +430,10 @@ class TestRefusals:
             ((400, {"kind": "Other"}), (400, "Bad Request", '{"kind": "Other"}')),
         ],
     )
-    def test_an_api_error_has_the_reason_and_message_of_the_answer(self, server, client, answer, expected):
+    def test_an_api_error_has_the_reason_and_message_of_the_answer(self, server, answer, expected):
         server.answers = [answer]
         with pytest.raises(ApiError) as raised:
-            client.request("GET", "/x")
+            connect(server.url, retry_seconds=0).request("GET", "/x")
         error = raised.value
         assert (error.status, error.reason, error.message) == expected
         assert (error.method, error.path, error.never_sent) == ("GET", "/x", False)

@@ -356,6 +356,15 @@ def test_a_list_of_objects_may_be_larger_than_a_configuration(command):
             'metadata.annotations.ansible.sdk.operatorframework.io/reconcile-period: "garbage" is no duration',
         ),
         ("{ansible.sdk.operatorframework.io/reconcile-period: 1ms}", 'reconcile-period: "1ms" is less than 1s, so the operator reconciles'),
+        (
+            "{ansible.sdk.operatorframework.io/verbosity: '8'}",
+            'verbosity: "8" is no number from 0 to 7; with a large number the operator ends',
+        ),
+        ("{ansible.sdk.operatorframework.io/verbosity: 3}", "verbosity: is a number, not a string (put it into quotes)"),
+        (
+            "{ansible.sdk.operatorframework.io/max-runner-artifacts: '2'}",
+            'max-runner-artifacts: "2" is no number from 3 to 100; with 1 or 2',
+        ),
     ],
 )
 def test_annotations_of_secondary_schedulers_are_checked(command, annotations, said):

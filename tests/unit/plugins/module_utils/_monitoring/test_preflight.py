@@ -23,14 +23,13 @@ from support.api_server import ApiServer
 
 # Options of every module, and where to look for a Prometheus that has no url
 ELSEWHERE = {"retry_seconds", "sources", "namespace", "names"}
-OF_THE_OPERATOR = {"cluster_ca"}
 
 
 def test_defaults_are_those_of_the_module():
     options = yaml.safe_load(prometheus_info.DOCUMENTATION)["options"]
-    assert {*Options._fields} - OF_THE_OPERATOR == {*options} - {"retry_seconds"}
+    assert {*Options._fields} == {*options} - {"retry_seconds"}
     found = Options()._asdict()
-    same = set(found) - ELSEWHERE - OF_THE_OPERATOR
+    same = set(found) - ELSEWHERE
     assert {name: found[name] or None for name in same} == {name: options[name].get("default") or None for name in same}
 
 

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, inspect_prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import (
     CertificateError,
@@ -341,7 +342,17 @@ def test_the_scheduler_gets_the_ca_of_the_cluster_though_this_host_trusts_it(rea
     with serving(authority.context("127.0.0.1")) as server:
         server.answers.append((200, VECTOR))
         cluster = ClusterWithAuthority(authority.pem if readable else None)
-        result = inspect_prometheus(Options(url=server.url, plugins=[], **option), lambda: cluster)
+        result = inspect_prometheus(Options(url=server.url, plugins=[]), lambda: cluster, **option)
     assert (result["tls_verified"], result["ca_from"]) == (True, expected)
     assert result["ca"] == (authority.pem if "ConfigMap" in expected else None)
     assert [finding for finding in result["findings"] if finding["code"] == "not-allowed"] == []
+
+
+def test_given_proxies_are_used_instead_of_those_of_the_environment(server, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    server.answers += [(200, VECTOR)] * 2
+    Prometheus("http://prometheus.example.com:9090", proxies={"http": server.url}).query("a")
+    assert server.seen[0].path == "http://prometheus.example.com:9090/api/v1/query"
+    monkeypatch.setattr(prometheus, "bypasses_proxy", lambda *_options: False)
+    Prometheus(server.url, proxies={}).query("a")
+    assert server.seen[1].path == "/api/v1/query"

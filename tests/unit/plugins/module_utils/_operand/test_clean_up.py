@@ -14,8 +14,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply impo
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import condition_metrics
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Reader
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.reconcile import clean_up, clean_up_unattended, finalize
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FINALIZER
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.reporting import Reporting
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FINALIZER, names_of
 from support.operand import resource
 
 SERVICE_MONITOR = Resource("monitoring.coreos.com/v1", "ServiceMonitor", "servicemonitors", True)
@@ -134,9 +137,18 @@ def test_nothing_was_made_for_a_resource_with_an_unusable_name():
     assert cluster.seen == []
 
 
-def dying(seconds, finalizers=(FINALIZER,)):
+def ago(seconds):
+    return timestamps.write(datetime.now(UTC) - timedelta(seconds=seconds))
+
+
+def dying(seconds, finalizers=(FINALIZER,), tried=None):
+    """Deleted so many seconds ago. ``tried``: seconds since the first attempt to clean up, None for no attempt."""
     live = resource()
-    live["metadata"]["deletionTimestamp"] = timestamps.write(datetime.now(UTC) - timedelta(seconds=seconds))
+    live["metadata"]["deletionTimestamp"] = ago(seconds)
+    if tried is not None:
+        live["status"] = {
+            "conditions": [{"type": "Progressing", "status": "True", "reason": "Removing", "message": "", "lastTransitionTime": ago(tried)}]
+        }
     live["metadata"]["finalizers"] = list(finalizers)
     return live
 
@@ -144,21 +156,43 @@ def dying(seconds, finalizers=(FINALIZER,)):
 @pytest.mark.parametrize(("seconds", "again"), [(0, {"5s"}), (40, {"20s", "21s"}), (290, {"9s", "10s"})])
 def test_a_clean_up_that_fails_is_tried_again_in_time(seconds, again):
     warnings = []
-    found = finalize(Cluster(list=ApiError(403, "Forbidden", "no")), dying(seconds), 300, [], warnings.append)
+    found = finalize(Cluster(list=ApiError(403, "Forbidden", "no")), dying(seconds, tried=seconds), 300, [], warnings.append)
     assert (found.changed, found.look_again in again) == (False, True), found
     assert "no" in found.failure
     assert warnings == [found.failure]
 
 
-def test_a_clean_up_that_fails_for_too_long_is_given_up_with_an_event():
+@pytest.mark.parametrize("tried", [None, 300, 1000])
+def test_a_clean_up_that_fails_for_too_long_is_given_up_with_an_event(monkeypatch, tried):
+    """Where the status cannot be written, the time since the deletion counts."""
+    monkeypatch.setattr(Reporting, "leaving", lambda *_options: cluster.list(KNOWN["v1", "Secret"]))
     cluster = Cluster(list=ApiError(403, "Forbidden", "no"))
-    found = finalize(cluster, dying(300), 300, [], list)
+    found = finalize(cluster, dying(300, tried=tried), 300, [], list)
     assert (found.changed, found.look_again) == (True, "")
     (event,) = cluster.applied
     assert (event["kind"], event["type"], event["reason"]) == ("Event", "Warning", "CleanupGivenUp")
     message = f"After 300 s the clean-up still fails, so the resource is deleted without it: {found.failure}"
     assert event["message"].startswith(message)
-    assert [seen[:3] for seen in cluster.seen if seen[0] == "list"][-1] == ("list", "ClusterRoleBinding", None)
+    listed = [seen[:3] for seen in cluster.seen if seen[0] == "list"]
+    assert listed[-2:] == [("list", "ClusterRoleBinding", None), ("list", "SecondaryScheduler", None)]
+
+
+@pytest.mark.parametrize("tried", [None, 299])
+def test_a_clean_up_is_tried_for_the_whole_time_after_the_operator_was_down(monkeypatch, tried):
+    monkeypatch.setattr(Reporting, "leaving", lambda *_options: None)
+    found = finalize(Cluster(list=ApiError(403, "Forbidden", "no")), dying(9000, tried=tried), 300, [], list)
+    assert found.look_again == ("5s" if tried is None else "1s")
+
+
+def test_a_clean_up_that_is_given_up_leaves_no_metrics_and_no_mark(monkeypatch):
+    forgotten, left = [], []
+    monkeypatch.setattr(condition_metrics, "forget", forgotten.append)
+    finalize(Cluster(list=ApiError(403, "Forbidden", "no")), dying(300, tried=300), 300, [], list)
+    assert forgotten == [names_of(resource())]
+    monkeypatch.setattr(Reader, "neighbours", lambda _self: "neighbours")
+    monkeypatch.setattr(Reporting, "absent", lambda _self, neighbours: left.append(neighbours))
+    finalize(Cluster(delete=ApiError(403, "Forbidden", "no"), list=ApiError(403, "Forbidden", "no")), dying(300, tried=300), 300, [], list)
+    assert left == ["neighbours"]
 
 
 @pytest.mark.parametrize("check", [False, True])

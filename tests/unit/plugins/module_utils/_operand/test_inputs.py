@@ -10,6 +10,7 @@ import json
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import preflight
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Reader
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import image_answer
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
@@ -109,3 +110,37 @@ def test_an_unknown_image_is_asked_with_the_command_and_secrets_of_the_pods(monk
 def test_a_token_is_requested_for_a_configuration_that_is_applied():
     inputs, requested = read(config())
     assert (inputs.facts.source.token, requested) == ("token-1", 1)
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ([], {"http": "", "https": "", "no": ""}),
+        (
+            [
+                {"name": "HTTPS_PROXY", "value": "http://192.0.2.1:3128"},
+                {"name": "https_proxy", "value": "x"},
+                {"name": "no_proxy", "value": ".svc"},
+            ],
+            {"http": "", "https": "http://192.0.2.1:3128", "no": ".svc"},
+        ),
+        ([{"name": "HTTPS_PROXY", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}], {"http": "", "https": "", "no": ""}),
+    ],
+)
+def test_prometheus_is_asked_through_the_proxy_of_the_scheduler_alone(monkeypatch, env, expected):
+    """OLM sets that of the cluster in the operator's environment, which the scheduler does not get."""
+    asked = []
+    monkeypatch.setattr(preflight, "inspect_prometheus", lambda *_more, proxies, **_named: asked.append(proxies) or {"findings": []})
+    read(config(), unsupportedConfigOverrides={"env": env})
+    assert asked == [expected]
+
+
+def test_a_load_watcher_asks_prometheus_without_a_proxy(monkeypatch):
+    asked = []
+    monkeypatch.setattr(preflight, "inspect_prometheus", lambda *_more, proxies, **_named: asked.append(proxies) or {"findings": []})
+    args = {"watcherAddress": "${LOAD_WATCHER_URL}"}
+    text = json.loads(config())
+    text["profiles"][0]["pluginConfig"][0]["args"] = args
+    env = [{"name": "HTTP_PROXY", "value": "http://192.0.2.1:3128"}]
+    read(json.dumps(text), {"osso.scheduler/load-watcher": "load-watcher:1"}, unsupportedConfigOverrides={"env": env})
+    assert asked == [{}]

@@ -40,7 +40,7 @@ def test_misspelt_annotations_are_found_with_the_one_that_is_meant():
     annotations = {
         **dict.fromkeys(resource_names.KNOWN, "x"),
         "example.com/plugin": "x",
-        resource_names.VERBOSITY: "1",
+        target.VERBOSITY_ANNOTATION: "1",
         "osso.scheduler/kubernetes-verson": "1.31",
         "osso.scheduler/zzz": "",
     }

@@ -17,6 +17,7 @@ import jinja2
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PERIOD_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, requested_rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import Outcome, backoff, next_look, report, unchanged_for
@@ -513,6 +514,23 @@ def test_the_hash_is_that_of_the_applied_configuration():
 )
 def test_the_time_until_the_next_check_grows_with_age_and_resources(age, least, resources, expected):
     assert backoff(age, least, resources) == expected
+
+
+@pytest.mark.parametrize(
+    ("period", "renew", "expected"),
+    [
+        ("0", 40_000, "40000s"),
+        ("-5m", 40_000, "40000s"),
+        ("24h", 40_000, "40000s"),
+        ("24h", 86_400, ""),
+        ("1m", 500, ""),
+        ("x", 599, "599s"),
+    ],
+)
+def test_a_token_is_renewed_in_time_with_every_reconcile_period(period, renew, expected):
+    about = resource(annotations={PERIOD_ANNOTATION: period})
+    seen = outcome(deployment=serving(NEW), resource=about, renew=renew)
+    assert next_look(seen, report(seen)) == expected
 
 
 AVAILABLE = {"mode": "HighlyAvailable"}

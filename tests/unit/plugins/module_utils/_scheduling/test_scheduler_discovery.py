@@ -9,9 +9,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import reconcile_period
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import target
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery, is_operand
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Election
@@ -156,7 +156,7 @@ def seen(cluster, namespaces=()) -> tuple[SchedulerDiscovery, list[dict]]:
 def test_a_reconcile_period_that_is_no_duration_is_named(runs):
     """ansible-operator reports nothing of such a resource, and may have served it before."""
     resource = {
-        "metadata": {"namespace": "a", "name": "b", "uid": "u", "annotations": {reconcile_period.ANNOTATION: "garbage"}},
+        "metadata": {"namespace": "a", "name": "b", "uid": "u", "annotations": {target.PERIOD_ANNOTATION: "garbage"}},
         "spec": {"schedulerImage": "i"},
     }
     ours = deployment("a", "b")

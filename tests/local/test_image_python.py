@@ -1,0 +1,49 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What operator/image/build adds to the Python packages of the operator's image."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+IMAGE = Path(__file__).parents[2] / "operator/image"
+# Ten levels less than Go's encoding/json reads
+NESTED = '{"a":[' * 4990 + "{}" + "]}" * 4990
+PLAY = [{"hosts": "localhost", "gather_facts": False, "tasks": [{"ansible.builtin.assert": {"that": "operand.spec is mapping"}}]}]
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch) -> Path:
+    """The folder of the packages after the build's own additions."""
+    monkeypatch.syspath_prepend(str(IMAGE))
+    loader = importlib.machinery.SourceFileLoader("image_build", str(IMAGE / "build"))
+    build = importlib.util.module_from_spec(importlib.util.spec_from_loader("image_build", loader))
+    loader.exec_module(build)
+    for folder in ("ansible_test", "bin"):
+        (tmp_path / "python" / folder).mkdir(parents=True)
+    build.change(tmp_path / "python")
+    return tmp_path / "python"
+
+
+def test_a_play_gets_a_resource_that_is_nested_as_deeply_as_the_api_allows(tree, tmp_path):
+    (tmp_path / "play.yml").write_text(json.dumps(PLAY))
+    (tmp_path / "variables.json").write_text(f'{{"operand": {{"spec": {NESTED}}}}}')
+    command = [sys.executable, "-m", "ansible.cli.playbook", "--inventory=localhost,", "--connection=local"]
+    done = subprocess.run(
+        [*command, f"--extra-vars=@{tmp_path / 'variables.json'}", str(tmp_path / "play.yml")],
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
