@@ -140,7 +140,7 @@ def test_the_scheduler_uses_metrics_and_the_token_appears_in_no_output(
     text = config_map(upstream_scheduler)["data"]["config.yaml"]
     assert f"address: {stack.guarded_url}\n" in text
     assert holding(token, {"the ConfigMap": text, "output": run.stdout, "errors": run.stderr}) == ["the ConfigMap"]
-    assert "token: ********" in run.stdout, "there is a diff"
+    assert "token: '********'" in run.stdout, "there is a diff"
     exposed = run.task("Warn about the token in the ConfigMap").result["msg"]
     assert f"{NAMESPACE}/secondary-scheduler-config as it is, so that holds the token of the Secret {TOKEN} now" in exposed
     assert len(place(kubectl, namespace, upstream_scheduler.scheduler_name)[upstream_scheduler.scheduler_name]) == 4
