@@ -163,7 +163,8 @@ options:
   ask_command:
     description:
       - The program in O(image), and arguments before O(flags), as the C(command) of the scheduler's container.
-      - If not given, V([/usr/local/bin/kube-scheduler]) for images of Kubernetes itself and of EKS Distro, else V([/bin/kube-scheduler]).
+      - If not given, V([/usr/local/bin/kube-scheduler]) for images of Kubernetes itself and of EKS Distro, V([/kube-scheduler]) for
+        scheduler-plugins v0.29.7, else V([/bin/kube-scheduler]).
     type: list
     elements: str
   ask_pull_secrets:

@@ -144,6 +144,17 @@ class TestRefusals:
             assert message.startswith(f"ConfigMap {namespace}/settings: could not delete it: ")
             assert "verb delete" in message
 
+    def test_kinds_that_may_not_be_listed_end_only_a_removal_without_inventory(self, apply, fails, kubectl, namespace):
+        may = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"]}
+        kinds = [{"api_version": "v1", "kind": "ConfigMap", "namespace": namespace}, {"api_version": "v1", "kind": "Node"}]
+        of_set = {"set_name": "mine", "set_namespace": namespace, "set_kinds": kinds}
+        with service_account(kubectl, namespace, may) as robot:
+            run = apply([config_map(namespace)], **of_set, **robot)
+            assert run.actions()["ConfigMap settings"] == "created"
+            assert "verb list, resource nodes" in "".join(run.warnings)
+            assert apply([], state="absent", **of_set, **robot).actions()["ConfigMap settings"] == "deleted"
+            assert "verb list, resource nodes" in fails(state="absent", **of_set, **robot)
+
     def test_a_user_who_grants_more_than_he_may_learns_which_verbs_are_needed(self, fails, kubectl, namespace):
         rbac = "rbac.authorization.k8s.io"
         may = {"apiGroups": [rbac], "resources": ["roles"], "verbs": ["get", "patch", "create"]}

@@ -18,23 +18,30 @@ REQUIRED = {"osso.scheduler/monitoring-required": "true"}
 
 
 @pytest.mark.parametrize(
-    ("text", "asks", "annotations"),
+    ("text", "asks", "given", "annotations"),
     [
-        (f"{URL} {TOKEN}", ["TargetLoadPacking"], {**WRITTEN, **REQUIRED}),
-        (URL, ["TargetLoadPacking"], {NAME("url"): WRITTEN[NAME("url")], NAME("ca"): WRITTEN[NAME("ca")], **REQUIRED}),
-        (WATCHER, ["TargetLoadPacking"], {**WRITTEN, **REQUIRED}),
-        ("", [], None),
+        (f"{URL} {TOKEN}", ["TargetLoadPacking"], {}, {**WRITTEN, **REQUIRED}),
+        (URL, ["TargetLoadPacking"], {}, {NAME("url"): WRITTEN[NAME("url")], NAME("ca"): WRITTEN[NAME("ca")], **REQUIRED}),
+        (WATCHER, ["TargetLoadPacking"], {}, {**WRITTEN, **REQUIRED}),
+        # Not the token of the Prometheus that was found
+        (
+            WATCHER,
+            ["TargetLoadPacking"],
+            {NAME("url"): "https://other.example.com"},
+            {NAME("url"): "https://other.example.com", **REQUIRED},
+        ),
+        ("", [], {}, None),
     ],
-    ids=["itself", "without a token", "by the operator's load-watcher", "no load"],
+    ids=["itself", "without a token", "by the operator's load-watcher", "by a load-watcher that asks another", "no load"],
 )
-def test_a_scheduler_that_needs_prometheus_has_its_annotations(root, tmp_path, text, asks, annotations):
+def test_a_scheduler_that_needs_prometheus_has_its_annotations(root, tmp_path, text, asks, given, annotations):
     item = {
         "name": "a",
         "namespace": "n",
         "state": "present",
         "config_map": "c",
         "workload": "a",
-        "annotations": {},
+        "annotations": given,
         "kubernetes_version": "",
         "plugins": "",
         "management_state": "Managed",

@@ -440,10 +440,12 @@ class Run:
         """The members that are found by the labels that we gave them, among the kinds of the set."""
         options = self._options
         selector = apply_set.selector(*self._name_and_namespace())
-        found = [one for kind in options.set_kinds for one in self._all_of(dict(kind, label_selector=selector))]
+        # Without an inventory, a removal would leave the members of a kind that may not be listed, and report that nothing is left.
+        optional = self._has_inventory or bool(options.manifests)
+        found = [one for kind in options.set_kinds for one in self._all_of(dict(kind, label_selector=selector), optional)]
         return [one.identity for one in found if apply_set.was_labelled_by(one.present, options.field_manager)]
 
-    def _all_of(self, selection: Mapping[str, Any]) -> list[Doomed]:
+    def _all_of(self, selection: Mapping[str, Any], optional: bool = False) -> list[Doomed]:
         kind = Identity(selection["api_version"], selection["kind"], None, "*")
         try:
             resource = self._client.resource(kind.api_version, kind.kind)
@@ -451,7 +453,11 @@ class Run:
         except ApiError as error:
             if error.status == 404:
                 return []
-            raise refusal(error, kind, "list") from None
+            refused = refusal(error, kind, "list")
+            if not optional or error.status != 403:
+                raise refused from None
+            self._warn(f"{refused.message} Members of the set that no inventory names are not looked for among these.")
+            return []
         return [Doomed(Identity.of(obj), resource, obj) for obj in found]
 
     # Applying

@@ -19,9 +19,12 @@ def names(workload: Object) -> list[str]:
 
 
 def is_edited(wanted: Object, live: Object) -> bool:
-    """Does a live ConfigMap have another content under a key of the manifest ``wanted``?"""
+    """Does a live ConfigMap have another content under a key of the manifest ``wanted``? Without the key, a scheduler has read nothing."""
+    present = {*(live.get("data") or {}), *(live.get("binaryData") or {})}
     return any(
-        (live.get(field) or {}).get(key) != value for field in ("data", "binaryData") for key, value in (wanted.get(field) or {}).items()
+        key in present and (live.get(field) or {}).get(key) != value
+        for field in ("data", "binaryData")
+        for key, value in (wanted.get(field) or {}).items()
     )
 
 

@@ -173,9 +173,15 @@ def requested_rollout(facts: Facts) -> Rollout:
 
 
 def _command(facts: Facts) -> Object:
-    """The command for an image whose program is not at the template's path. For others there is none, so that their rollouts stay the same."""
-    path = program(facts.resource["spec"]["schedulerImage"], resource_names.annotations_of(facts.resource).get(PLUGINS_ANNOTATION))
-    return {} if path == PROGRAM else {"command": [path]}
+    """The command for an image whose program is not at the template's path. For others there is none, so that their rollouts stay the same.
+
+    The name of an image can deceive: one that serves with the template's command keeps it.
+    """
+    image = facts.resource["spec"]["schedulerImage"]
+    path = program(image, resource_names.annotations_of(facts.resource).get(PLUGINS_ANNOTATION))
+    served = facts.memory.served
+    has_served = served is not None and served["image"] == image and "command" not in served["overrides"]
+    return {} if path == PROGRAM or has_served or rollouts.runs(facts.deployment, image, PROGRAM) else {"command": [path]}
 
 
 def _secrets(facts: Facts) -> rollouts.Secrets:

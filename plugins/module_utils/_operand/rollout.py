@@ -367,6 +367,14 @@ def _declared(rollout: Rollout) -> Object:
     }
 
 
+def runs(deployment: Object | None, image: str, program: str) -> bool:
+    """Does a Deployment, of whomever, serve with this image and program?"""
+    if deployment is None or not (deployment.get("status") or {}).get("availableReplicas"):
+        return False
+    containers = deployment["spec"]["template"]["spec"].get("containers") or []
+    return any(one.get("image") == image and one.get("command") == [program] for one in containers) and is_complete(deployment)
+
+
 def is_overdue(deployment: Object | None) -> bool:
     """Has the deadline of the present rollout passed? Not before it has a replica: the one before ends first."""
     return deployments.is_overdue(deployment) and progress(deployment).updated > 0 if deployment else False

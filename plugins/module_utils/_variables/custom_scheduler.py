@@ -16,9 +16,10 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping, mappings_in
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import LOCAL_PROGRAM
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import FIRST, NEEDS, Need
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import FIRST, METRICS_API, NEEDS, Need, Rule
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import parse_release
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
@@ -110,6 +111,8 @@ TAKEN_FLAGS = {
     "version": _ENDS,
     "write-config-to": _ENDS,
 }
+
+_EVERY_ADDRESS = ("--bind-address=0.0.0.0", "--bind-address=::")
 
 SOURCES = ("config", "config_text", "config_file", "preset")
 CONFIG_HASH = "osso.scheduler/config"
@@ -204,17 +207,22 @@ def _flags(item: Mapping[str, Any]) -> list[str]:
     return flags if int(item["port"]) == PORT else [*flags, f"--secure-port={item['port']}"]
 
 
+def _is_kube_scheduler(item: Mapping[str, Any]) -> bool:
+    """Is the program called so? Another one may do with arguments and configuration what it wants."""
+    return str(item["command"][0]).rpartition("/")[2] == "kube-scheduler"
+
+
 def _flags_of_args(item: Mapping[str, Any]) -> list[str]:
-    """What of ``args`` a kube-scheduler reads beside its configuration; nothing for another program."""
-    program = item["command"][0]
-    args = [str(argument) for argument in item["args"]] if program.rpartition("/")[2] == "kube-scheduler" else []
-    return [argument for before, argument in zip(["", *args], args) if before != "--config" and argument.partition("=")[0] != "--config"]
+    """What of ``args`` decides how a kube-scheduler reads its configuration and elects a leader. Others can be flags of a build of its own."""
+    args = map(str, item["args"]) if _is_kube_scheduler(item) else ()
+    return [argument for argument in args if re.fullmatch(r"--leader-elect|--(leader-elect[a-z-]*|feature-gates)=(?!.*\$\().*", argument)]
 
 
 def _taken_flags(item: Mapping[str, Any]) -> list[str]:
     """What is wrong with the ``flags`` of the user, which follow those of the role."""
-    given = [] if item["args"] else item["flags"][len(_flags(item)) :]
-    names = [flag.lstrip("-").partition("=")[0].replace("_", "-") for flag in map(str, given)]
+    own = _flags(item)
+    given = [] if item["args"] else [str(flag) for flag in item["flags"][len(own) :]]
+    names = [flag.lstrip("-").partition("=")[0].replace("_", "-") for flag in given if flag not in (*own, *_EVERY_ADDRESS)]
     return [f"{_place(item)}: flags has --{name}: {TAKEN_FLAGS[name]}; remove it." for name in names if name in TAKEN_FLAGS]
 
 
@@ -260,44 +268,54 @@ def _needs(checked: Mapping[str, Any]) -> dict[str, Need]:
     return {name: NEEDS[name] for name in sorted(plugins_of(checked["effective"]) & set(NEEDS))}
 
 
-def _is_unsupported(checked: Mapping[str, Any]) -> bool:
-    """Are the plugins of a release whose requirements this collection does not know?"""
-    return parse_release(checked["target"]["kubernetes_version"]) < FIRST
+def _unsupported(checked: Mapping[str, Any]) -> list[str]:
+    """The plugins of a release for which this collection does not know the kinds that they read."""
+    needs = _needs(checked)
+    return [name for name in needs if needs[name].kinds and parse_release(checked["target"]["kubernetes_version"]) < FIRST]
+
+
+def _rules(checked: Mapping[str, Any]) -> list[Rule]:
+    """What the enabled plugins may read besides what every scheduler may, each once."""
+    needs, unsupported = _needs(checked), _unsupported(checked)
+    found = {rule: name for name, need in needs.items() if name not in unsupported for rule in need.rules}
+    return [rule for rule in found if rule.group != METRICS_API or _read_metrics_api(checked)]
+
+
+def _read_metrics_api(checked: Mapping[str, Any]) -> bool:
+    """Does a plugin ask metrics-server, instead of Prometheus or a load-watcher service?"""
+    profiles = mappings_in(as_mapping(checked["completed"]).get("profiles"))
+    args = [as_mapping(one.get("args")) for profile in profiles for one in mappings_in(profile.get("pluginConfig"))]
+    return any(
+        as_mapping(one.get("metricProvider")).get("type") == "KubernetesMetricsServer" and not one.get("watcherAddress") for one in args
+    )
 
 
 def _missing_kinds(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
     """The kinds that the plugins of a scheduler read, and that the API server does not serve."""
+    unsupported = _unsupported(checked)
     return [
         f"{_place(item)}: the plugin {name} reads {kind.api_version} {kind.kind}, which the API server does not serve: "
         + (f"install {kind.provider}." if kind.provider else _INSTALL.format(kind.definition))
         for name, need in _needs(checked).items()
         for kind in need.kinds
-        if f"{kind.api_version}/{kind.kind}" in checked["missing_kinds"] and not _is_unsupported(checked)
+        if f"{kind.api_version}/{kind.kind}" in checked["missing_kinds"] and name not in unsupported
     ]
 
 
 def _advice_on_plugins(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
     """What the plugins of a scheduler need and the role does not create."""
-    needs = _needs(checked)
-    if needs and _is_unsupported(checked):
-        return [
-            (
-                f"{_place(item)}: {', '.join(needs)} of scheduler-plugins before v0.{FIRST} need CRDs and permissions that the role does not create: "
-                f"use an image of v0.{FIRST} or newer, or create them yourself."
-            )
-        ]
-    controlled = [name for name, need in needs.items() if need.controller]
-    return [
-        (
-            f"{_place(item)}: {', '.join(controlled)}: only the controller of scheduler-plugins updates the status of PodGroups and ElasticQuotas, and "
-            "the role does not run it. Install it if the cluster does not have it."
-        )
-    ] * bool(controlled)
+    unsupported = _unsupported(checked)
+    if not unsupported:
+        return []
+    message = (
+        f"{', '.join(unsupported)} of scheduler-plugins before v0.{FIRST}: the role does not create the CRDs and permissions that they need"
+    )
+    return [f"{_place(item)}: {message}: use an image of v0.{FIRST} or newer, or create them yourself."]
 
 
 def _unfilled(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
     """The placeholders in the configuration of a scheduler, which kube-scheduler would use literally. In a comment they do no harm."""
-    if not any(finding["code"] == "placeholder" for finding in checked["findings"]):
+    if not _is_kube_scheduler(item) or not any(finding["code"] == "placeholder" for finding in checked["findings"]):
         return []
     return [
         f"{_place(item)}: the configuration holds {name}, which only the operator fills: "
@@ -334,8 +352,6 @@ def operand(item: dict[str, Any], checked: dict[str, Any], wait_timeout: int = P
     ``checked``: ``hash``, ``target``, ``completed`` and ``effective`` as the module kube_scheduler_config returns them. ``wait_timeout``: seconds
     that a run waits for the rollout, which must not be given up earlier.
     """
-    needs = _needs(checked) if item["plugins_role"] else {}
-    rules = dict.fromkeys(rule for need in needs.values() for rule in need.rules if not _is_unsupported(checked))
     overrides = {
         "command": item["command"],
         "env": item["env"],
@@ -355,7 +371,7 @@ def operand(item: dict[str, Any], checked: dict[str, Any], wait_timeout: int = P
         "labels": item["labels"],
         "authentication_reader": item["authentication_reader"],
         "elects_leader": item["leader_elect"],
-        "plugin_rules": [rule.manifest() for rule in rules],
+        "plugin_rules": [rule.manifest() for rule in _rules(checked)] if item["plugins_role"] else [],
         "names": {
             "workload": item["name"],
             "namespace": item["namespace"],

@@ -110,8 +110,9 @@ GANG = Kind(
 GANG_VERSIONS = {35: "v1alpha1", 36: "v1alpha2", 37: "v1beta1"}
 """The version of scheduling.k8s.io that the plugin GangScheduling reads, since that minor (pkg/scheduler/framework/plugins/gangscheduling)."""
 
+METRICS_API = "metrics.k8s.io"
 _TRIMARAN = Need(
-    rules=(Rule("metrics.k8s.io", "nodes", "get list"),),
+    rules=(Rule(METRICS_API, "nodes", "get list"),),
     besides="the nodes' load: metrics-server (metricProvider KubernetesMetricsServer), Prometheus, or a load-watcher service",
     metrics=("instance:node_cpu:ratio", "instance:node_memory_utilisation:ratio"),
 )

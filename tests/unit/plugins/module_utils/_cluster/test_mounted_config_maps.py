@@ -33,7 +33,9 @@ def test_the_names_are_those_of_mounted_config_maps():
         ({"data": {"a": "1", "b": "2"}}, False),
         ({"data": {"a": "2"}}, True),
         ({"binaryData": {"a": "MQ=="}}, True),
-        ({}, True),
+        # Without the key a scheduler has read nothing; it does not start.
+        ({}, False),
+        ({"data": {"b": "1"}}, False),
     ],
 )
 def test_only_another_content_under_a_key_of_the_manifest_is_an_edit(live, expected):

@@ -356,6 +356,34 @@ def test_the_rollout_has_a_command_if_the_program_is_elsewhere(image, annotation
     assert requested_rollout(wanted)["overrides"] == expected
 
 
+PRIVATE = "registry.example.com/team/kube-scheduler:v1.34.7"
+
+
+def deployment_of(image, replicas):
+    container = {"name": "secondary-scheduler", "image": image, "command": ["/bin/kube-scheduler"]}
+    status = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": replicas, "readyReplicas": replicas}
+    return {"metadata": {"generation": 1}, "spec": {"replicas": 1, "template": {"spec": {"containers": [container]}}}, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("found", "is_kept"),
+    [
+        ({}, False),
+        ({"memory": memory({**NEW, "image": PRIVATE})}, True),
+        ({"memory": memory({**NEW, "image": PRIVATE, "overrides": {"command": ["/own"]}})}, False),
+        ({"memory": memory(NEW)}, False),
+        ({"deployment": deployment_of(PRIVATE, 1)}, True),
+        ({"deployment": deployment_of(PRIVATE, 0)}, False),
+        ({"deployment": deployment_of("registry.example.com/other:1", 1)}, False),
+    ],
+    ids=["new", "served", "served with a command", "another served", "taken over", "taken over without a pod", "another image taken over"],
+)
+def test_an_image_that_serves_with_the_program_of_the_template_keeps_it(found, is_kept):
+    """A private build can be called as the image of Kubernetes is."""
+    wanted = facts(resource=resource(schedulerImage=PRIVATE), **found)
+    assert requested_rollout(wanted)["overrides"] == ({} if is_kept else {"command": ["/usr/local/bin/kube-scheduler"]})
+
+
 def test_a_decision_to_apply_has_all_its_fields():
     decision = decide(facts())
     assert (decision.action, decision.reason, decision.message) == ("apply", "AsExpected", "")

@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_s
 
 ROOT = Path(__file__).parents[5]
 IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
+LOCAL = "the probes request the address of the pod; for another one set args and probes"
 CHECKED = {"hash": "h", "target": {"kubernetes_version": "1.34"}, "completed": {}, "effective": {}}
 
 
@@ -150,12 +151,13 @@ def test_given_values_replace_the_defaults():
 @pytest.mark.parametrize(
     ("item", "flags"),
     [
-        ({"args": ["--config=/x", "--leader-elect=false", "-v", "4"]}, ["--leader-elect=false", "-v", "4"]),
-        ({"args": ["--config", "/x", "--v=4"], "command": ["/bin/kube-scheduler"]}, ["--v=4"]),
+        ({"args": ["--config=/x", "--leader-elect=false", "-v", "4", "--own=1"]}, ["--leader-elect=false"]),
+        ({"args": ["--config", "/x", "--leader-elect"], "command": ["/bin/kube-scheduler"]}, ["--leader-elect"]),
+        ({"args": ["--leader-elect=$(ELECT)", "--feature-gates=A=true", "--leader-elect-resource-name", "x"]}, ["--feature-gates=A=true"]),
         ({"args": ["--leader-elect=false"], "command": ["/scheduler"]}, []),
     ],
 )
-def test_arguments_of_a_kube_scheduler_are_validated_as_flags(item, flags):
+def test_arguments_that_decide_about_leader_and_gates_are_validated_as_flags(item, flags):
     item = only(**item)
     assert (item["flags"], operand(item, CHECKED)["shape"]["args"]) == (flags, item["args"])
 
@@ -213,6 +215,9 @@ LONGEST = "a" * 52
                 for flag in ("leader-elect", "leader-elect-resource-name")
             ],
         ),
+        # What the role writes, and what the probes can reach
+        ({"flags": ["--leader-elect=false", "--bind-address=0.0.0.0"]}, []),
+        ({"flags": ["--bind-address=127.0.0.1"]}, [f"{WHERE}: flags has --bind-address: {LOCAL}; remove it."]),
         ({"flags": ["--secure-port", "1"]}, [f"{WHERE}: flags has --secure-port: port sets it, also for the probes; remove it."]),
         (
             {"port": 1, "flags": ["--config=/x", "-h"]},
@@ -394,6 +399,12 @@ def running(*plugins, minor=34, **fields):
     return {**CHECKED, "target": target, "effective": effective, "missing_kinds": [], "findings": [], "text": "", **fields}
 
 
+def loading(**args):
+    """A completed configuration of a load-aware plugin, which asks metrics-server by default."""
+    args = {"metricProvider": {"type": "KubernetesMetricsServer"}, **args}
+    return {"profiles": [{"schedulerName": "a", "pluginConfig": [{"name": "TargetLoadPacking", "args": args}]}]}
+
+
 def read(group, resources, verbs=("get", "list", "watch")):
     return {"apiGroups": [group], "resources": [resources], "verbs": list(verbs)}
 
@@ -403,7 +414,10 @@ def read(group, resources, verbs=("get", "list", "watch")):
     [
         (running("NodeResourcesFit"), []),
         (running("Coscheduling"), [read("scheduling.x-k8s.io", "podgroups")]),
-        (running("Peaks", "TargetLoadPacking"), [read("metrics.k8s.io", "nodes", ("get", "list"))]),
+        (running("Peaks", "TargetLoadPacking", completed=loading()), [read("metrics.k8s.io", "nodes", ("get", "list"))]),
+        (running("TargetLoadPacking", minor=25, completed=loading()), [read("metrics.k8s.io", "nodes", ("get", "list"))]),
+        (running("TargetLoadPacking", completed=loading(metricProvider={"type": "Prometheus"})), []),
+        (running("TargetLoadPacking", completed=loading(watcherAddress="http://w:2020")), []),
         (running("Coscheduling", minor=25), []),
     ],
 )
@@ -436,20 +450,15 @@ def test_a_scheduler_gets_the_permissions_of_its_plugins(checked, rules):
                     "osso.scheduler.operator with operator_plugins that name the plugin."
                 )
             ],
-            [
-                (
-                    f"{WHERE}: Coscheduling: only the controller of scheduler-plugins updates the status of PodGroups and ElasticQuotas, and the role does not "
-                    "run it. Install it if the cluster does not have it."
-                )
-            ],
+            [],
         ),
         (
             running("Coscheduling", minor=25, missing_kinds=["scheduling.x-k8s.io/v1alpha1/PodGroup"]),
             [],
             [
                 (
-                    f"{WHERE}: Coscheduling of scheduler-plugins before v0.26 need CRDs and permissions that the role does not create: use an image of v0.26 "
-                    "or newer, or create them yourself."
+                    f"{WHERE}: Coscheduling of scheduler-plugins before v0.26: the role does not create the CRDs and permissions that they need: use an "
+                    "image of v0.26 or newer, or create them yourself."
                 )
             ],
         ),
@@ -481,6 +490,8 @@ def test_what_plugins_lack_is_reported_before_the_first_write(checked, errors, w
         ({"config_text": "x"}, {"text": "# token: ${PROM_TOKEN}\n", "findings": []}, []),
         ({"config_text": "x"}, {"text": "token: <token>\n"}, []),
         ({"config_text": "x"}, {"text": None}, []),
+        # A wrapper can fill them.
+        ({"config_text": "x", "command": ["/bin/sh", "-c", "envsubst"]}, {"text": "address: ${PROM_URL}\n"}, []),
     ],
 )
 def test_placeholders_of_the_operator_are_rejected(item, checked, errors):
