@@ -258,15 +258,6 @@ EXAMPLES = r"""
     image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
     ask_image: true
 
-- name: Let a private image with another program validate the configuration
-  osso.scheduler.kube_scheduler_config:
-    src: "{{ playbook_dir }}/files/config.yaml"
-    image: registry.example.com/team/scheduler:7
-    ask_image: true
-    ask_namespace: batch
-    ask_command: [/scheduler]
-    ask_pull_secrets: [registry]
-
 - name: Validate a configuration in the cluster, without failing
   osso.scheduler.kube_scheduler_config:
     config_map:

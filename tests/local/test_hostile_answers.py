@@ -92,7 +92,7 @@ def vector(*samples):
 def examined(url, **options):
     """The result of the module for a cluster of one node, and how long it took."""
     params = {"token": TOKEN, "insecure_skip_verify": False, "prometheus_ca": None, "plugins": load_aware(), "timeout": 30}
-    cluster = SimpleNamespace(resource=lambda *_kind: None, list=lambda _resource: [NODE])
+    cluster = SimpleNamespace(resource=lambda *_kind: None, list=lambda _resource: [NODE], get=lambda *_name: None)
     start = time.monotonic()
     result = inspect_prometheus(Options(url=url, **{**params, **options}), lambda: cluster)
     assert TOKEN not in json.dumps(result, allow_nan=False, ensure_ascii=False).encode().decode()

@@ -28,6 +28,12 @@ class Authority:
             _openssl("req", "-x509", "-days=2", f"-subj={subject}", *_key(self._key), f"-out={self.path}", "-addext=keyUsage=keyCertSign")
         self.pem = self.path.read_text()
 
+    def expired(self) -> str:
+        """An older certificate of the authority, with the same name and key, that has expired."""
+        path = self._folder / "expired.crt"
+        _openssl("x509", f"-in={self.path}", f"-signkey={self._key}", "-days=-1", f"-out={path}")
+        return path.read_text()
+
     def certificate(self, *names: str, days: int = 2) -> tuple[Path, Path]:
         """Files of a certificate for these names or IP addresses and of its key. With negative `days` it has expired."""
         self._serial += 1

@@ -40,7 +40,7 @@ def condition(
 ) -> Verdict:
     """Has the condition ``type`` the wanted ``status`` (and ``reason``)? With one of ``final_reasons`` it has failed."""
     found = conditions.find(live, type)
-    ignored = runner_annotations.problem(live)
+    ignored = runner_annotations.problem(live, only_stopping=True)
     if ignored and (found.get("status") != status or not _is_current(live, found)):
         return Verdict(FAILED, ignored)
     if not found:

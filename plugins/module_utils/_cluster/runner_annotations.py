@@ -10,7 +10,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import runner_problems
 
 
-def problem(resource: Object) -> str:
-    """What is wrong with these annotations of a resource, with the remedy; "" where nothing is."""
+def problem(resource: Object, only_stopping: bool = False) -> str:
+    """What is wrong with these annotations of a resource, with the remedy; "" where nothing is. only_stopping: where the resource is not reconciled."""
     found = runner_problems(resource["metadata"].get("annotations") or {})
-    return "; ".join(f"its annotation {name}: {problem}: {remedy}" for name, problem, remedy in found)
+    return "; ".join(f"its annotation {one.name}: {one.problem}: {one.remedy}" for one in found if one.stops or not only_stopping)

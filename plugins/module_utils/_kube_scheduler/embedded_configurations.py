@@ -270,9 +270,9 @@ def _annotated(one: _Object, image: str) -> tuple[list[Finding], str, Any]:
         del texts[name]
     kubernetes = texts.get(VERSION_ANNOTATION, "")
     kubernetes = "" if is_later_openshift(kubernetes) else kubernetes
-    for name, problem, remedy in runner_problems(texts):
-        code = "invalid-duration" if name == PERIOD_ANNOTATION else "invalid-value"
-        problems.append(one.error(code, problem, *annotations, name, hint=remedy))
+    for found in runner_problems(texts):
+        code = "invalid-duration" if found.name == PERIOD_ANNOTATION else "invalid-value"
+        problems.append(one.error(code, found.problem, *annotations, found.name, hint=found.remedy))
     return problems, kubernetes, described(texts.get(PLUGINS_ANNOTATION))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT, OpenShift
 from .value_syntax import Duration, quote
@@ -81,24 +82,32 @@ class Target:
         return tuple(version for version in API_VERSIONS if self.serves(version))
 
 
-def runner_problems(annotations: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Each of `RUNNER_ANNOTATIONS` with a value that harms: its name, what is wrong and what follows from it, and the remedy.
+class RunnerProblem(NamedTuple):
+    """What is wrong with one of `RUNNER_ANNOTATIONS`, and what follows from it. stops: whether the resource is no longer reconciled."""
+
+    name: str
+    problem: str
+    remedy: str
+    stops: bool
+
+
+def runner_problems(annotations: Mapping[str, str]) -> Iterator[RunnerProblem]:
+    """Those of `RUNNER_ANNOTATIONS` with a value that harms.
 
     The policy in roles/operator/templates/operator_admission.yaml.j2 has the same rules.
     """
     period = _period_problem(annotations.get(PERIOD_ANNOTATION, "0"))
     if period:
-        yield PERIOD_ANNOTATION, period, "remove it, or set a duration such as 10m"
+        yield RunnerProblem(PERIOD_ANNOTATION, period, "remove it, or set a duration such as 10m", True)
     verbosity = annotations.get(VERBOSITY_ANNOTATION, "0")
     if not _VERBOSITY.fullmatch(verbosity):
-        problem = "is no number from 0 to 7; with a large number the operator ends at each reconcile"
-        yield VERBOSITY_ANNOTATION, f"{quote(verbosity[:_SHOWN])} {problem}", "remove it, or set a number such as 3"
+        problem = f"{quote(verbosity[:_SHOWN])} is no number from 0 to 7; with a large number the operator ends at each reconcile"
+        yield RunnerProblem(VERBOSITY_ANNOTATION, problem, "remove it, or set a number such as 3", False)
     artifacts = annotations.get(ARTIFACTS_ANNOTATION, "5")
     if not _ARTIFACTS.fullmatch(artifacts):
-        problem = (
-            "is no number from 3 to 100; with 1 or 2 each reconcile fails, and with less the files of all runs fill the operator's volume"
-        )
-        yield ARTIFACTS_ANNOTATION, f"{quote(artifacts[:_SHOWN])} {problem}", "remove it, or set a number such as 5"
+        what = "with 1 or 2 each reconcile fails, and with less the files of all runs fill the operator's volume"
+        problem = f"{quote(artifacts[:_SHOWN])} is no number from 3 to 100; {what}"
+        yield RunnerProblem(ARTIFACTS_ANNOTATION, problem, "remove it, or set a number such as 5", artifacts in ("1", "2"))
 
 
 def _period_problem(text: str) -> str:

@@ -227,7 +227,7 @@ class _Preflight:
             )
         return {"tls_verified": False}
 
-    def _authorities(self, endpoint: Endpoint, unread: list[Finding]) -> Iterator[tuple[str, str | None, bool]]:
+    def _authorities(self, endpoint: Endpoint, unread: list[Finding]) -> Iterator[tuple[str, str | None]]:
         """Only the given CA; else the CAs of the cluster, then those that the host trusts. See `prometheus.first_that_verifies`.
 
         The host comes last, since a scheduler does not trust what is installed there: it gets the CA of the cluster where that one verifies.
@@ -236,11 +236,12 @@ class _Preflight:
         """
         given = self._options.prometheus_ca
         if given:
-            yield "prometheus_ca", given if "-----BEGIN" in given else _read(given), False
+            yield "prometheus_ca", given if "-----BEGIN" in given else _read(given)
             return
         if self._cluster_ca:
-            yield from ((source, pem, True) for source, pem in self._discovery.authorities(endpoint, unread))
-        yield MACHINE, None, False
+            found = self._discovery.authorities(endpoint, unread)
+            yield from ((source, pem) for source, text in found if (pem := prometheus.roots(text)))
+        yield MACHINE, None
 
     def _questions(self, connection: Prometheus, readers: Readers) -> dict[str, Any]:
         wanted = node_metrics.needed(readers.plugins)

@@ -11,6 +11,7 @@ trusted to be what it should be: it ends as a `PrometheusError` after the timeou
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import ipaddress
 import json
@@ -43,6 +44,7 @@ _MOST_VALUES = 400_000
 
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 _TOKEN = re.compile(r"[\x21-\x7e]*")
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 _USER = re.compile(r"^([^:/]*://)?(.*)@", re.DOTALL)
 
 
@@ -74,10 +76,21 @@ class Sample(NamedTuple):
     value: float
 
 
-def verifying(authorities: str | None, up_to_the_root: bool = False) -> ssl.SSLContext:
+def roots(authorities: str) -> str:
+    """Those of the certificates (PEM) that signed themselves."""
+    found = []
+    for block in _CERTIFICATE.findall(authorities):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        with contextlib.suppress(ssl.SSLError):
+            context.load_verify_locations(cadata=block)
+        found += [f"{block}\n" for one in context.get_ca_certs() if one["subject"] == one["issuer"]]
+    return "".join(found)
+
+
+def verifying(authorities: str | None) -> ssl.SSLContext:
     """TLS that trusts these certificates (PEM) alone, None: those of the machine. Raises ValueError for what is no certificate.
 
-    up_to_the_root: whether only certificates that signed themselves count. Else all do, as for a scheduler: Go trusts whatever it is given.
+    They need not be roots: like a scheduler's Go, it trusts whatever it is given.
     """
     if authorities is None:
         return ssl.create_default_context()
@@ -85,8 +98,9 @@ def verifying(authorities: str | None, up_to_the_root: bool = False) -> ssl.SSLC
         context = ssl.create_default_context(cadata=authorities)
     except ssl.SSLError as error:
         raise ValueError(str(error)) from None
-    partial = getattr(ssl, "VERIFY_X509_PARTIAL_CHAIN", 0x80000)  # Python has no name for it before 3.10, and sets it since 3.13
-    context.verify_flags = context.verify_flags & ~partial if up_to_the_root else context.verify_flags | partial
+    context.verify_flags |= getattr(
+        ssl, "VERIFY_X509_PARTIAL_CHAIN", 0x80000
+    )  # Python has no name for it before 3.10, and sets it since 3.13
     return context
 
 
@@ -405,22 +419,21 @@ def _readable(body: bytes, answer: Any) -> str:
 
 
 def first_that_verifies(
-    connect: Callable[[ssl.SSLContext], object], authorities: Iterable[tuple[str, str | None, bool]]
+    connect: Callable[[ssl.SSLContext], object], authorities: Iterable[tuple[str, str | None]]
 ) -> tuple[str, str | None] | CertificateError:
     """Connect with one authority after the other: (where it is from, PEM or None for the machine's) of the first that verifies.
 
-    authorities: an iterable of such pairs, and whether a certificate between root and server is no authority. The last refusal where none
-    verifies; other failures of ``connect`` are raised.
+    authorities: an iterable of such pairs. Where none verifies, the first refusal that no other authority can mend, else the last one; other
+    failures of ``connect`` are raised.
     """
     refusal = CertificateError("no authority is known that could verify the certificate", True)
-    for source, pem, up_to_the_root in authorities:
+    for source, pem in authorities:
         try:
-            connect(verifying(pem, up_to_the_root))
+            connect(verifying(pem))
             return source, pem
         except ValueError as error:
-            refusal = CertificateError(f"{source} holds no certificates: {error}", True)
+            refusal = CertificateError(f"{source} holds no certificates: {error}", True) if refusal.with_other_authority else refusal
         except CertificateError as error:
-            refusal = error
-            if not error.with_other_authority:
-                break
+            # An authority that has expired may have a successor, so others are tried.
+            refusal = error if refusal.with_other_authority else refusal
     return refusal

@@ -86,7 +86,12 @@ def plan(resources: list[Object], operators: list[Operator], chosen: list[Place]
     released = [one for one in found if not one["metadata"].get("deletionTimestamp")]
     waiting = [one for one in found if resource_names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released]
     others = [one for one in operators if one["variant"] == "osso" and one not in stopped]
-    lost = [one for one in _recorded(inventories) if _key(one["metadata"]) not in keys]
+    lost = [
+        one
+        for one in _recorded(inventories)
+        if _key(one["metadata"]) not in keys
+        and (chosen is None or one["metadata"]["namespace"] in {namespace for namespace, name in wanted})
+    ]
     return {
         "resources": released,
         "deleted": waiting + [one for one in lost if not any(_watches(other, one["metadata"]["namespace"]) for other in others)],

@@ -32,6 +32,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.reporting 
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import REMOVING, unchanged_for
 
 CLEANUP_GIVEN_UP = "CleanupGivenUp"
+# Seconds
+_LONGEST_REMOVAL = 24 * 60 * 60
 
 RBAC = "rbac.authorization.k8s.io/v1"
 _LEASES = "coordination.k8s.io/v1"
@@ -98,7 +100,7 @@ def reconcile(
     elif inputs.decision.action == decisions.REMOVE:
         report, removing = Report(client, check=False, with_diff=False), ""
         try:
-            _remove(client, resource, report, warn)
+            _remove(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
         except NotDeleted as error:
             removing = error.held
         except Exception as error:
@@ -154,9 +156,8 @@ def _apply(
     return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment, tuple(report.put_back), removing), failure
 
 
-def _remove(client: Client, resource: Object, report: Report, warn: Callable[[str], None]) -> None:
+def _remove(client: Client, resource: Object, options: Options, report: Report, warn: Callable[[str], None]) -> None:
     """`clean_up`, and delete what the upstream operator made for the resource, of which this one need never have managed anything."""
-    options = Options([], wait_timeout=_REMOVAL_WAIT)
     identities = map(Identity.of, upstream_cleanup.all_candidates(resource))
     found = live_objects.read(client, {identity: live_objects.locate(client, identity) for identity in identities})
     theirs = upstream_cleanup.all_of(resource, [one for one in found.values() if one])
@@ -221,11 +222,12 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
     now = timestamps.now()
     deleted = int(timestamps.seconds_between(resource["metadata"].get("deletionTimestamp") or now, now))
     tried = [entry for entry in conditions_of(resource) if entry.get("reason") == REMOVING]
-    age = min(deleted, unchanged_for({"conditions": tried}, now))
+    # Not for ever, whatever someone writes into the status
+    age = max(min(deleted, unchanged_for({"conditions": tried}, now)), deleted - _LONGEST_REMOVAL)
     left, report, failure, removing = deadline - age, Report(client, check=False, with_diff=False), "", ""
     reporting, reader = Reporting(client, resource, warn), Reader(client, resource, namespaces)
     try:
-        _remove(client, resource, report, warn)
+        _remove(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
         held = [name for name in resource["metadata"].get("finalizers") or [] if name not in _OF_THE_DELETION]
         if held:
             live = {**resource, "metadata": {**resource["metadata"], "finalizers": held}}
@@ -243,7 +245,7 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
         try:
             reporting.leaving(removing, failure)
         except ClusterError:  # The clean-up does not depend on the status.
-            left = deadline - deleted
+            age, left = deleted, deadline - deleted
     if left > 0:
         # Not a failure of the play: the operator would try again after ever longer pauses, up to a quarter of an hour.
         return Result(report.result()["changed"], f"{min(max(age // 2, 5 if failure else 1), left)}s", failure)
@@ -277,7 +279,7 @@ def clean_up_unattended(
     """Do what the operator does when the resource is deleted, and remove its finalizer, which would keep the resource for ever: for a resource
     whose operator does not run. Returns the result of the deletion, as the module apply does."""
     report = Report(client, check, with_diff)
-    clean_up(client, resource, Options([], check=check, wait_timeout=seconds), report, warn)
+    _remove(client, resource, Options([], check=check, wait_timeout=seconds), report, warn)
     result = report.result()
     metadata = resource["metadata"]
     finalizers = metadata.get("finalizers") or []

@@ -42,6 +42,8 @@ OPERATOR_VERBOSITY = {"Debug": "1", "Trace": "3", "TraceAll": "5"}
 MERGE_PATCH = "application/merge-patch+json"
 # Beside the reconcile of a resource, the one of a rival writes one condition of its status.
 RIVAL_FIELD_MANAGER = f"{resource_names.FIELD_MANAGER}.rival"
+# Answers of an API server, a policy or a webhook (also one that does not work) that another attempt would get, too; or the object is gone.
+_REFUSED = (400, 403, 404, 422, 500)
 
 
 class Applied(NamedTuple):
@@ -144,6 +146,11 @@ class Reporting:
                 degraded,
             ),
         }
+        if in_status(before, "Progressing").get("reason") != statuses.REMOVING:
+            # The time of the first attempt, also where a rollout was in progress
+            status["conditions"] = [
+                dict(one, lastTransitionTime=self._now) if one["type"] == "Progressing" else one for one in status["conditions"]
+            ]
         self._write_status(status)
         self.write_events(events.of_reconcile((), before, status, "" if failure else REMOVE))
 
@@ -270,6 +277,8 @@ class Reporting:
         try:
             request()
         except ApiError as error:
+            if error.status not in _REFUSED:
+                raise
             if error.status != 404:
                 self._warn(f"{what} could not be written: {error.message}")
             return False

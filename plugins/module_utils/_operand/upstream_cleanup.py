@@ -100,7 +100,7 @@ def _owns(owner: Object, obj: Object, resource: Object) -> bool:
         owner.get("apiVersion", "").partition("/")[0] == resource["apiVersion"].partition("/")[0]
         and owner.get("kind") == resource["kind"]
         and owner.get("name") == UPSTREAM_RESOURCE
-        and (not namespaced or owner.get("uid") == resource["metadata"]["uid"])
+        and (not namespaced or owner.get("uid") == resource["metadata"].get("uid", ""))
     )
 
 

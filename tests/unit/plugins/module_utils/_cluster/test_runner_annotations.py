@@ -16,6 +16,7 @@ import jinja2
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import runner_annotations
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import FAILED, condition
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import target
 
 TEMPLATES = Path(__file__).parents[5] / "roles/operator/templates"
@@ -84,6 +85,22 @@ def test_usable_numbers_are_no_problem(name, values):
 def test_each_unusable_annotation_is_named():
     resource = {"metadata": {"annotations": dict.fromkeys(target.RUNNER_ANNOTATIONS, "garbage")}}
     assert runner_annotations.problem(resource).count("its annotation ") == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "stops"),
+    [
+        (target.PERIOD_ANNOTATION, "garbage", True),
+        (target.ARTIFACTS_ANNOTATION, "2", True),
+        (target.ARTIFACTS_ANNOTATION, "0", False),
+        (target.ARTIFACTS_ANNOTATION, "101", False),
+        (target.VERBOSITY_ANNOTATION, "8", False),
+    ],
+)
+def test_only_what_stops_the_reconciles_of_a_resource_ends_a_wait(name, value, stops):
+    """Others were accepted before there was a policy, and ansible-operator ignores or bears them."""
+    waiting = {**annotated(value, name), "status": {"conditions": [{"type": "Available", "status": "False"}]}}
+    assert (condition(waiting, "Available").state == FAILED) is stops
 
 
 def annotated(value, name=target.PERIOD_ANNOTATION):

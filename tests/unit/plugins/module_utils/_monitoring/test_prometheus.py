@@ -28,6 +28,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometh
     Sample,
     bypasses_proxy,
     first_that_verifies,
+    roots,
     verifying,
 )
 from support.certificates import Authority
@@ -251,40 +252,55 @@ def test_only_the_right_authority_verifies_the_certificate(authority, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "days", "said"), [("elsewhere.example.com", 1, "127.0.0.1"), ("127.0.0.1", -1, "expired")])
-def test_a_certificate_that_no_authority_can_verify_is_tried_once(authority, name, days, said):
+def test_what_no_other_authority_can_mend_is_what_is_reported(authority, name, days, said, tmp_path):
     with serving(authority.context(name, days=days)) as server:
         tried = []
         outcome = first_that_verifies(
             lambda context: Prometheus(server.url).connect(context),
-            (tried.append(source) or (source, authority.pem, False) for source in ("first", "second")),
+            (tried.append(source) or (source, pem) for source, pem in (("first", authority.pem), ("second", Authority(tmp_path).pem))),
         )
         assert isinstance(outcome, CertificateError)
-        assert (said in outcome.message, outcome.with_other_authority, tried) == (True, False, ["first"])
+        assert (said in outcome.message, outcome.with_other_authority, tried) == (True, False, ["first", "second"])
 
 
 def test_the_first_authority_that_verifies_the_certificate_is_returned(authority):
     with serving(authority.context("127.0.0.1")) as server:
         connect = Prometheus(server.url).connect
         authorities = [
-            ("machine", None, False),
-            ("ConfigMap a/b", "no certificate", True),
-            ("ConfigMap c/d", authority.pem, True),
-            ("never", None, False),
+            ("machine", None),
+            ("ConfigMap a/b", "no certificate"),
+            ("ConfigMap c/d", authority.pem),
+            ("never", None),
         ]
         assert first_that_verifies(connect, authorities) == ("ConfigMap c/d", authority.pem)
         assert "ConfigMap a/b holds no certificates" in first_that_verifies(connect, authorities[:2]).message
         assert first_that_verifies(connect, []).message == "no authority is known that could verify the certificate"
 
 
-def test_a_certificate_that_is_renewed_often_is_no_authority_unless_it_was_given(authority):
+def test_a_given_certificate_verifies_though_it_is_no_root(authority):
     certificate, key = authority.certificate("127.0.0.1")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     with serving(context) as server:
-        connect = Prometheus(server.url).connect
         pem = certificate.read_text()
-        assert first_that_verifies(connect, [("given", pem, False)]) == ("given", pem)
-        assert first_that_verifies(connect, [("ConfigMap a/b", pem, True)]).with_other_authority
+        assert first_that_verifies(Prometheus(server.url).connect, [("given", pem)]) == ("given", pem)
+
+
+def test_only_certificates_that_signed_themselves_are_roots(authority, tmp_path):
+    """Others are renewed often, and would soon be worthless to whoever got them."""
+    certificate, _key = authority.certificate("127.0.0.1")
+    other = Authority(tmp_path)
+    bundle = (
+        f"# a comment\n{certificate.read_text()}{authority.pem}-----BEGIN CERTIFICATE-----\nbroken\n-----END CERTIFICATE-----\n{other.pem}"
+    )
+    assert roots(bundle) == authority.pem + other.pem
+    assert roots("no certificate") == ""
+
+
+def test_an_authority_that_has_expired_may_have_a_successor(authority):
+    with serving(authority.context("127.0.0.1")) as server:
+        connect = Prometheus(server.url).connect
+        assert first_that_verifies(connect, [("old", authority.expired()), ("new", authority.pem)]) == ("new", authority.pem)
 
 
 @pytest.mark.parametrize(("token", "usable"), [("", False), ("t0ken", None)])

@@ -184,6 +184,31 @@ def test_a_clean_up_is_tried_for_the_whole_time_after_the_operator_was_down(monk
     assert found.look_again == ("5s" if tried is None else "1s")
 
 
+@pytest.mark.parametrize(("seconds", "again"), [(40, {"20s", "21s"}), (200, {"99s", "100s"})])
+def test_pauses_grow_also_where_the_status_cannot_be_written(monkeypatch, seconds, again):
+    monkeypatch.setattr(Reporting, "leaving", lambda *_options: cluster.list(KNOWN["v1", "Secret"]))
+    cluster = Cluster(list=ApiError(403, "Forbidden", "no"))
+    assert finalize(cluster, dying(seconds), 300, [], list).look_again in again
+
+
+@pytest.mark.parametrize("tried", [0, -90000])
+def test_a_removal_ends_after_a_day_whatever_the_status_reports(monkeypatch, tried):
+    monkeypatch.setattr(Reporting, "leaving", lambda *_options: None)
+    assert finalize(Cluster(list=ApiError(403, "Forbidden", "no")), dying(86400 + 300, tried=tried), 300, [], list).look_again == ""
+
+
+def test_the_first_attempt_has_a_time_though_a_rollout_was_in_progress():
+    live = dying(5)
+    old = {"status": "True", "reason": "RollingOut", "message": "", "lastTransitionTime": ago(600)}
+    live["status"] = {"conditions": [{**old, "type": "Progressing"}, {**old, "type": "Available", "status": "False"}]}
+    cluster = Cluster()
+    cluster.applied.clear()
+    Reporting(cluster, live, print).leaving("a pod", "")
+    (written,) = [one for one in cluster.applied if one["kind"] == "SecondaryScheduler"]
+    times = {one["type"]: one["lastTransitionTime"] for one in written["status"]["conditions"]}
+    assert times["Available"] == old["lastTransitionTime"] < times["Progressing"]
+
+
 def test_a_clean_up_that_is_given_up_leaves_no_metrics_and_no_mark(monkeypatch):
     forgotten, left = [], []
     monkeypatch.setattr(condition_metrics, "forget", forgotten.append)

@@ -175,6 +175,12 @@ def test_what_a_resource_left_that_no_longer_exists_is_cleaned_up(operators, inv
     assert named(plan([resource()], operators, None, inventories)["deleted"]) == deleted
 
 
+@pytest.mark.parametrize(("namespace", "deleted"), [("one", []), ("two", [("two", "batch")])])
+def test_only_in_chosen_namespaces_is_what_a_resource_left_cleaned_up(namespace, deleted):
+    chosen = [{"namespace": namespace, "name": "cluster"}]
+    assert named(plan([resource(), resource("two", "cluster")], [], chosen, [of_operator(OF_ANOTHER)])["deleted"]) == deleted
+
+
 def test_deleted_resources_do_not_keep_the_installation():
     inventories = [of_operator(OF_ANOTHER), INSTALLATION]
     assert installations(plan([], [], None, inventories), [], [], inventories) == UNUSED

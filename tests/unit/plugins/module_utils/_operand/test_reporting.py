@@ -63,6 +63,13 @@ def test_a_refused_annotation_or_condition_of_others_does_not_fail_a_reconcile(m
     assert done.look_again == "10s", "the ConfigMap is unwatched"
 
 
+def test_a_failure_that_passes_is_tried_again():
+    mine = named("cluster")
+    cluster = Cluster(ApiError(503, "ServiceUnavailable", "no"))
+    with pytest.raises(ApiError):
+        reports.Reporting(cluster, mine, print).absent(Neighbours([mine], ConfigMap("config", found=True, marked=True)))
+
+
 def test_a_refused_annotation_does_not_keep_a_deleted_resource():
     mine, warnings = named("cluster"), []
     cluster = Cluster(ApiError(403, "Forbidden", "denied by a policy"))
