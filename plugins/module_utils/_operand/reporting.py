@@ -42,7 +42,7 @@ OPERATOR_VERBOSITY = {"Debug": "1", "Trace": "3", "TraceAll": "5"}
 MERGE_PATCH = "application/merge-patch+json"
 # Beside the reconcile of a resource, the one of a rival writes one condition of its status.
 RIVAL_FIELD_MANAGER = f"{resource_names.FIELD_MANAGER}.rival"
-# Answers of an API server, a policy or a webhook (also one that does not work) that another attempt would get, too; or the object is gone.
+# Answers of an API server, a policy or a webhook (also one that does not work) that another attempt would get, too; or the object does not exist.
 _REFUSED = (400, 403, 404, 422, 500)
 
 

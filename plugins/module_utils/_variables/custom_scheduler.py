@@ -208,7 +208,7 @@ def _flags(item: Mapping[str, Any]) -> list[str]:
 
 
 def _is_kube_scheduler(item: Mapping[str, Any]) -> bool:
-    """Is the program called so? Another one may do with arguments and configuration what it wants."""
+    """Is the program called so? Another one can use arguments and configuration in its own way."""
     return str(item["command"][0]).rpartition("/")[2] == "kube-scheduler"
 
 
