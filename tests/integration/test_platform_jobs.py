@@ -122,9 +122,9 @@ def prometheus(own_cluster, kubectl, tmp_path_factory):
         yield {"monitoring_url": stack.url, "scheduler_preset_parameters": json.dumps({"address": stack.url, "token": ""})}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def pool(play):
-    """Of the scheduler by-text, which is removed at the end."""
+    """Of the scheduler by-text, which cannot be removed before its pool."""
     yield {}
     play("osso.scheduler.pools", variables={"scheduler_pools": [{"scheduler_name": "by-text", "state": "absent"}]})
 

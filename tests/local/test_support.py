@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from types import SimpleNamespace
 
 import pytest
+from support.cluster import Audit
 from support.control_plane import Watch
 from support.pod_stream import PodStream
 from support.scheduler import eventually
@@ -71,3 +73,26 @@ def test_a_scheduler_that_does_not_answer_is_not_ready(tmp_path):
         finally:
             watch.end()
     assert watch.interrupted() == {"one"}
+
+
+@pytest.mark.parametrize("rotated", [False, True])
+def test_the_audit_log_is_read_across_its_rotation(tmp_path, rotated):
+    event = {
+        "stage": "ResponseComplete",
+        "verb": "delete",
+        "user": {"username": "someone"},
+        "requestURI": "/api/v1/namespaces/n/pods/p",
+        "objectRef": {"resource": "pods", "namespace": "n", "name": "p"},
+        "responseStatus": {"code": 200},
+    }
+    first, second = ["before", "mark-1", json.dumps(event)], [json.dumps(event), "mark-2", "after"]
+    log = tmp_path / "audit.log"
+    if rotated:
+        (tmp_path / "audit-2026-11-27T00-00-00.000.log").write_text("older\n")
+        (tmp_path / "audit-2026-11-28T00-00-00.000.log").write_text("\n".join([*first, ""]))
+        log.write_text("\n".join([*second, ""]))
+    else:
+        log.write_text("\n".join([*first, *second, ""]))
+    audit = Audit(log, None)
+    audit._from, audit._until = "mark-1", "mark-2"
+    assert [request.verb for request in audit.requests()] == ["delete", "delete"]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import time
@@ -249,13 +250,20 @@ class Audit:
 
     def _between(self):
         """The events between both marks; long-running requests count when they end."""
-        started = False
+        lines = itertools.dropwhile(lambda line: self._from not in line, self._lines())
+        next(lines, None)
+        for line in lines:
+            if self._until in line:
+                return
+            if (event := json.loads(line))["stage"] == "ResponseComplete":
+                yield event
+        raise AssertionError(f"{self._log} and what it was before its last rotation do not show the two moments")
+
+    def _lines(self):
+        """Those of the log, after those of the one before if it was rotated since the first mark."""
         with self._log.open() as log:
-            for line in log:
-                if not started:
-                    started = self._from in line
-                elif self._until in line:
-                    return
-                elif (event := json.loads(line))["stage"] == "ResponseComplete":
-                    yield event
-        raise AssertionError(f"{self._log} was rotated between the two moments: only whole logs can be counted")
+            rotated = not any(self._from in line for line in log)
+        before = sorted(self._log.parent.glob(f"{self._log.stem}-*{self._log.suffix}"))[-1:] if rotated else []
+        for path in (*before, self._log):
+            with path.open() as log:
+                yield from log
