@@ -53,17 +53,19 @@ IMAGES = {
         Image("busybox:1", "busybox", {"busybox": BUSYBOX}),
         Image(f"olm:{OLM}", "olm", {**{name: name for name in OLM_PROGRAMS}, "cp": BUSYBOX}, required=False),
         Image(f"opm:{OPM}", "opm", {**{name: name for name in OPM_PROGRAMS}, "busybox": BUSYBOX}, required=False),
-        # Without plugins of scheduler-plugins: the only one that a release has which is newer than they are.
-        *(
-            Image(f"kube-scheduler:{release.version}", "kube-scheduler-in-tree", {"kube-scheduler": "kubernetes"}, required=False)
-            for release in build.OTHER_RELEASES
-        ),
         # The toolbox with kubectl, for Jobs that speak to the API server.
         Image("kubectl:1", "kubectl", {"busybox": BUSYBOX, "kubectl": "kubernetes"}, required=False),
     )
 }
 
 REQUIRED = tuple(name for name, image in IMAGES.items() if image.required)
+
+# As the Kubernetes project publishes it, of each release: name and tag -> image
+IN_TREE = {
+    name: Image(name, "kube-scheduler-in-tree", {"kube-scheduler": "kubernetes"}, required=False)
+    for name in (f"kube-scheduler:{release.version}" for release in build.RELEASES.values())
+}
+IMAGES.update(IN_TREE)
 
 # Without these no pod starts and no name resolves.
 FIRST = ("pause", "coredns")

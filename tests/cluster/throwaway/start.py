@@ -98,8 +98,7 @@ def _fill(layout: Layout, record: Record, progress: Progress) -> None:
     for name in addons.REQUIRED:
         addons.apply(layout, record, name)
     images.ensure(layout, record, progress)  # the others, while pods start
-    if layout.release in build.OTHER_RELEASES:
-        images.ensure(layout, record, progress, ["kube-scheduler"])
+    images.ensure(layout, record, progress, [f"kube-scheduler:{layout.release.version}"])
 
 
 def _await(layout: Layout, record: Record, api: Api, progress: Progress) -> None:
