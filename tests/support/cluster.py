@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import fileinput
 import itertools
 import json
 import subprocess
@@ -250,20 +251,19 @@ class Audit:
 
     def _between(self):
         """The events between both marks; long-running requests count when they end."""
-        lines = itertools.dropwhile(lambda line: self._from not in line, self._lines())
-        next(lines, None)
-        for line in lines:
+        for line in self._since():
             if self._until in line:
                 return
             if (event := json.loads(line))["stage"] == "ResponseComplete":
                 yield event
         raise AssertionError(f"{self._log} and what it was before its last rotation do not show the two moments")
 
-    def _lines(self):
-        """Those of the log, after those of the one before if it was rotated since the first mark."""
-        with self._log.open() as log:
-            rotated = not any(self._from in line for line in log)
-        before = sorted(self._log.parent.glob(f"{self._log.stem}-*{self._log.suffix}"))[-1:] if rotated else []
-        for path in (*before, self._log):
-            with path.open() as log:
-                yield from log
+    def _since(self):
+        """The lines after the first mark, which is in the log before if it was rotated meanwhile."""
+        before = sorted(self._log.parent.glob(f"{self._log.stem}-*{self._log.suffix}"))[-1:]
+        for paths in ([self._log], [*before, self._log]):
+            with fileinput.FileInput(paths) as log:
+                lines = itertools.dropwhile(lambda line: self._from not in line, log)
+                if next(lines, None) is not None:
+                    yield from lines
+                    return

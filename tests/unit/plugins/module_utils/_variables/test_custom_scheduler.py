@@ -13,6 +13,15 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import complete, operand
 
 ROOT = Path(__file__).parents[5]
+OBJECTS = (
+    "config_map",
+    "service_account",
+    "kube_scheduler_binding",
+    "volume_scheduler_binding",
+    "plugins_role",
+    "authentication_reader_binding",
+)
+"""Options that name objects of a scheduler."""
 IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
 LOCAL = "the probes request the address of the pod; for another one set args and probes"
 CHECKED = {"hash": "h", "target": {"kubernetes_version": "1.34"}, "completed": {}, "effective": {}}
@@ -99,15 +108,7 @@ def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
 
 def test_names_follow_from_name_and_namespace():
     item = only(name="batch", namespace="jobs", replicas="2", port="10260", flags=["-v=4"], preset="no_scoring")
-    derived = (
-        "config_map",
-        "service_account",
-        "kube_scheduler_binding",
-        "volume_scheduler_binding",
-        "plugins_role",
-        "authentication_reader_binding",
-    )
-    assert [item[key] for key in derived] == [
+    assert [item[key] for key in OBJECTS] == [
         "batch-config",
         "batch",
         "jobs:batch-as-kube-scheduler",
@@ -240,22 +241,14 @@ def test_a_malformed_image_is_an_error():
 
 def test_schedulers_share_no_objects():
     same = {"image": IMAGE, "labels": {"app": "x"}}
-    names = (
-        "config_map",
-        "service_account",
-        "kube_scheduler_binding",
-        "volume_scheduler_binding",
-        "plugins_role",
-        "authentication_reader_binding",
-    )
-    shared = {**same, **dict.fromkeys(names, "s")}
+    shared = {**same, **dict.fromkeys(OBJECTS, "s")}
     found = complete([{**shared, "name": "a"}, {**shared, "name": "b"}, {**shared, "name": "c", "state": "absent"}])["errors"]
     assert found == [
-        *(f"custom_schedulers: {name} is s for 2 schedulers: give each its own." for name in names),
+        *(f"custom_schedulers: {name} is s for 2 schedulers: give each its own." for name in OBJECTS),
         "custom_schedulers: two schedulers of one namespace have the same selector: give each labels of its own.",
     ]
     found = complete([{**shared, "name": "a"}, {**shared, "name": "b", "namespace": "other"}])["errors"]
-    assert found == [f"custom_schedulers: {name} is s for 2 schedulers: give each its own." for name in names[2:]]
+    assert found == [f"custom_schedulers: {name} is s for 2 schedulers: give each its own." for name in OBJECTS[2:]]
 
 
 def test_two_items_for_one_scheduler_are_an_error():
