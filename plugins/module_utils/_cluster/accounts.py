@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_templates import annotated, pod_annotations
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 SERVICE_ACCOUNT = "osso.scheduler/service-account"
@@ -32,7 +33,7 @@ class Account(NamedTuple):
 
 def account(deployment: Object, live: Object | None) -> Account:
     """The `Account` for a live Deployment, whose ServiceAccount is ``live``."""
-    replaced = (deployment["spec"]["template"]["metadata"].get("annotations") or {}).get(SERVICE_ACCOUNT) or ""
+    replaced = pod_annotations(deployment).get(SERVICE_ACCOUNT) or ""
     recorded = (deployment["metadata"].get("labels") or {}).get(SERVICE_ACCOUNT) or replaced
     if live is None:
         return Account(recorded or UNRECORDED, replaced)
@@ -46,10 +47,6 @@ def with_account(wanted: Object, account: Account) -> Object:
     """The manifest of a Deployment with the records of its account."""
     if not account.uid:
         return wanted
-    metadata, spec = wanted["metadata"], wanted["spec"]
+    metadata = wanted["metadata"]
     labelled = dict(wanted, metadata=dict(metadata, labels=dict(metadata.get("labels") or {}, **{SERVICE_ACCOUNT: account.uid})))
-    if not account.replaced:
-        return labelled
-    pods = spec["template"].get("metadata") or {}
-    annotations = dict(pods.get("annotations") or {}, **{SERVICE_ACCOUNT: account.replaced})
-    return dict(labelled, spec=dict(spec, template=dict(spec["template"], metadata=dict(pods, annotations=annotations))))
+    return annotated(labelled, SERVICE_ACCOUNT, account.replaced) if account.replaced else labelled

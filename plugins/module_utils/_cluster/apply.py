@@ -24,6 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import (
     mounted_config_maps,
     mounted_secrets,
     ownership,
+    pod_templates,
     prune,
     readiness,
     wait,
@@ -621,7 +622,7 @@ class Run:
         if not self._options.track_config_maps or wanted["kind"] != "Deployment" or live is None or self._is_dying(live):
             return wanted
         edited: dict[str, Object] = {}
-        for name in mounted_config_maps.names(wanted):
+        for name in pod_templates.mounted(wanted, "ConfigMap"):
             one = Identity("v1", "ConfigMap", identity.namespace, name)
             found = self._live[one] if one in self._wanted else None
             if found and mounted_config_maps.is_edited(self._wanted[one], found) and mounted_config_maps.is_rolled_out(wanted, live):
@@ -657,7 +658,7 @@ class Run:
         if not self._options.repair or wanted["kind"] != "Deployment":
             return wanted
         live, found = self._live[identity], {}
-        for name in mounted_secrets.names(wanted):
+        for name in pod_templates.mounted(wanted, "Secret"):
             secret = self._live.get(Identity("v1", "Secret", identity.namespace, name))
             if secret and not self._is_dying(secret):
                 found[name] = secret

@@ -6,16 +6,11 @@
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_templates import annotated, pod_annotations
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 RESTORED = "osso.scheduler/restored"
 """Annotation of pods that were replaced because a ConfigMap was restored: the resourceVersion that the ConfigMap had before."""
-
-
-def names(workload: Object) -> list[str]:
-    """The ConfigMaps that the pods of a workload mount."""
-    volumes = workload["spec"]["template"]["spec"].get("volumes") or ()
-    return sorted({volume["configMap"]["name"] for volume in volumes if "name" in (volume.get("configMap") or {})})
 
 
 def is_edited(wanted: Object, live: Object) -> bool:
@@ -30,18 +25,12 @@ def is_edited(wanted: Object, live: Object) -> bool:
 
 def is_rolled_out(wanted: Object, live: Object) -> bool:
     """Do the pods of a live workload have the annotations of the manifest ``wanted``? Others, such as the hash of new content, are a rollout."""
-    return _annotations(wanted).items() <= _annotations(live).items()
+    return pod_annotations(wanted).items() <= pod_annotations(live).items()
 
 
 def with_restored(wanted: Object, live: Object, version: str) -> Object:
     """The manifest of a workload whose pods are replaced for ``version``, or stay with the one that they were replaced for if it is empty."""
-    version = version or _annotations(wanted).get(RESTORED) or _annotations(live).get(RESTORED) or ""
+    version = version or pod_annotations(wanted).get(RESTORED) or pod_annotations(live).get(RESTORED) or ""
     if not version:
         return wanted
-    template = wanted["spec"]["template"]
-    metadata = dict(template.get("metadata") or {}, annotations={**_annotations(wanted), RESTORED: version})
-    return dict(wanted, spec=dict(wanted["spec"], template=dict(template, metadata=metadata)))
-
-
-def _annotations(workload: Object) -> dict[str, str]:
-    return (workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}
+    return annotated(wanted, RESTORED, version)

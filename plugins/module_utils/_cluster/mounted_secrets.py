@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_templates import annotated, mounted, pod_annotations
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 SECRETS = "osso.scheduler/secrets"
@@ -16,32 +17,24 @@ SECRETS = "osso.scheduler/secrets"
 if they were replaced because a Secret was."""
 
 
-def names(workload: Object) -> list[str]:
-    """The Secrets that the pods of a workload mount."""
-    volumes = workload["spec"]["template"]["spec"].get("volumes") or ()
-    return sorted({volume["secret"]["secretName"] for volume in volumes if "secretName" in (volume.get("secret") or {})})
-
-
 def with_secrets(wanted: Object, live: Object | None, secrets: Mapping[str, Object]) -> Object:
     """The manifest of a Deployment with the record of its Secrets, ``secrets`` by name; the pods of ``live`` are replaced if a Secret was."""
     if not secrets:
         return wanted
     record = ",".join(f"{name}={secret['metadata']['uid']}" for name, secret in sorted(secrets.items()))
-    wanted = dict(wanted, metadata=_annotated(wanted["metadata"], record))
-    if live is None or not set(secrets) <= set(names(live)):
+    metadata = wanted["metadata"]
+    wanted = dict(wanted, metadata=dict(metadata, annotations=dict(metadata.get("annotations") or {}, **{SECRETS: record})))
+    if live is None or not set(secrets) <= set(mounted(live, "Secret")):
         return wanted  # a rollout of another configuration
     is_replaced = any(_is_replaced(live, name, secret["metadata"]) for name, secret in secrets.items())
-    replaced = record if is_replaced else _of(live["spec"]["template"]["metadata"])
-    if not replaced:
-        return wanted
-    template = wanted["spec"]["template"]
-    pods = dict(template, metadata=_annotated(template.get("metadata") or {}, replaced))
-    return dict(wanted, spec=dict(wanted["spec"], template=pods))
+    replaced = record if is_replaced else pod_annotations(live).get(SECRETS) or ""
+    return annotated(wanted, SECRETS, replaced) if replaced else wanted
 
 
 def recorded(workload: Object) -> dict[str, str]:
     """The uids of the Secrets that a workload records, by name."""
-    return dict(entry.partition("=")[::2] for entry in _of(workload["metadata"]).split(","))
+    record: str = (workload["metadata"].get("annotations") or {}).get(SECRETS) or ""
+    return dict(entry.partition("=")[::2] for entry in record.split(","))
 
 
 def _is_replaced(workload: Object, name: str, secret: Object) -> bool:
@@ -50,12 +43,3 @@ def _is_replaced(workload: Object, name: str, secret: Object) -> bool:
     ended = find(workload, "Progressing").get("lastUpdateTime")
     # Without a record, of another release or removed by a user, only the times can tell; they are whole seconds.
     return uids[name] != secret["uid"] if name in uids else ended is not None and secret["creationTimestamp"] > ended
-
-
-def _of(metadata: Object) -> str:
-    found: str = (metadata.get("annotations") or {}).get(SECRETS) or ""
-    return found
-
-
-def _annotated(metadata: Object, value: str) -> Object:
-    return dict(metadata, annotations=dict(metadata.get("annotations") or {}, **{SECRETS: value}))

@@ -11,9 +11,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.mounted_co
     RESTORED,
     is_edited,
     is_rolled_out,
-    names,
     with_restored,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_templates import mounted
 
 
 def workload(*volumes, **annotations):
@@ -22,8 +22,8 @@ def workload(*volumes, **annotations):
 
 def test_the_names_are_those_of_mounted_config_maps():
     volumes = [{"name": "a", "emptyDir": {}}, {"name": "b", "configMap": {"name": "y"}}, {"name": "c", "configMap": {"name": "x"}}]
-    assert names(workload(*volumes)) == ["x", "y"]
-    assert names({"spec": {"template": {"spec": {}}}}) == []
+    assert mounted(workload(*volumes), "ConfigMap") == ["x", "y"]
+    assert mounted({"spec": {"template": {"spec": {}}}}, "ConfigMap") == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.mounted_secrets import SECRETS, names, with_secrets
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.mounted_secrets import SECRETS, with_secrets
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_templates import mounted
 
 ENDED = "2026-11-27T12:00:00Z"
 
@@ -24,8 +25,8 @@ def found(created=ENDED, **uids):
 
 def test_the_names_are_those_of_mounted_secrets():
     volumes = [{"name": "b", "secret": {"secretName": "b"}}, {"name": "a", "secret": {"secretName": "a"}}, {"name": "t", "emptyDir": {}}]
-    assert names({"spec": {"template": {"spec": {"volumes": volumes}}}}) == ["a", "b"]
-    assert names(deployment(mounted=())) == []
+    assert mounted({"spec": {"template": {"spec": {"volumes": volumes}}}}, "Secret") == ["a", "b"]
+    assert mounted(deployment(mounted=()), "Secret") == []
 
 
 def test_a_new_deployment_and_one_without_a_record_are_only_recorded():
