@@ -50,7 +50,7 @@ TOKENS = (
     Shape(
         "",
         r"-----BEGIN(?! (?:CERTIFICATE|PUBLIC KEY))",
-        r"(?:[^\0]{0,20000}?-----END [A-Z0-9 ]*-----|[^\n\0]*(?:\n(?:\S+[ \t]+)?[a-z0-9+/=]{16,}[ \t\r]*(?=\n|\Z))*)",
+        r"(?:(?:(?!-----BEGIN)[^\0]){0,20000}?-----END [A-Z0-9 ]*-----|[^\n\0]*(?:\n(?:\S+[ \t]+)?[a-z0-9+/=]{16,}[ \t\r]*(?=\n|\Z))*)",
     ),
 )
 """Credentials that nothing else looks like."""
