@@ -65,7 +65,8 @@ site: ready collections  ## Run the demo's site.yml again on the running cluster
 # Tests on clusters follow each other and often wait. The parts without a cluster use the rest of the processor time, with a lower priority.
 # The clusters need no collection and no .venv: their programs are built while these are made.
 test: which-cluster forget-times  ## Everything that a change has to pass: all parts below except the long tests
-	@$(MAKE) --jobs=4 --output-sync=line SERIES=gate all-on-clusters without-cluster lint sanity
+	@tests/tools/part whole $(MAKE) --jobs=4 --output-sync=line SERIES=gate all-on-clusters without-cluster lint sanity
+	@tests/tools/part --table
 
 without-cluster: collections
 	@$(ENV) tests/tools/long-tests age

@@ -4,7 +4,8 @@
 
 """Checks and tests as sessions of nox, for contributors who know these names from other collections: `nox --list`.
 
-Each session is a target of make, which makes the environment; arguments after `--` select tests: `nox -s units -- tests/unit -k access`.
+Each session is a target of make, which makes the environment; after `--`, units, api, reconcile and cluster take a selection of tests:
+`nox -s units -- tests/unit -k access`.
 """
 
 import shlex
@@ -16,7 +17,9 @@ nox.options.default_venv_backend = "none"
 nox.options.sessions = ["lint", "sanity", "units", "api", "reconcile"]
 
 
-def make(session, target):
+def make(session, target, selects=False):
+    if session.posargs and not selects:
+        session.error(f"this session takes no arguments: nox -s {session.name}")
     selected = [f"TESTS={shlex.join(session.posargs)}"] if session.posargs else []
     session.run("make", target, *selected, external=True)
 
@@ -36,25 +39,25 @@ def sanity(session):
 @nox.session
 def units(session):
     """Unit tests, and tests of tools, generated files and plays on this host."""
-    make(session, "unit")
+    make(session, "unit", selects=True)
 
 
 @nox.session
 def api(session):
     """Tests on API servers without nodes."""
-    make(session, "test-api")
+    make(session, "test-api", selects=True)
 
 
 @nox.session
 def reconcile(session):
     """The operator's reconcile in the process of the test."""
-    make(session, "test-reconcile")
+    make(session, "test-reconcile", selects=True)
 
 
 @nox.session
 def cluster(session):
     """Integration tests on the throwaway cluster."""
-    make(session, "test-integration")
+    make(session, "test-integration", selects=True)
 
 
 @nox.session

@@ -256,7 +256,7 @@ def test_a_rejected_release_writes_nothing(root):
 def test_release_without_gpg_says_so_before_any_work(release, tmp_path, monkeypatch):
     (tmp_path / "gpg").symlink_to("/bin/true")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert release.unable_to_sign("") == ["gpgconf is missing, to sign with; on Debian: apt-get install gnupg"]
+    assert release.unable_to_sign(None) == ["gpgconf is missing, to sign with; on Debian: apt-get install gnupg"]
     (tmp_path / "gpg").unlink()
     assert release.unable_to_sign("key") == ["gpg and gpgconf are missing, to sign with; on Debian: apt-get install gnupg"]
 
@@ -266,7 +266,10 @@ def test_release_with_a_key_that_is_not_there_says_so_before_any_work(root, rele
     with tempfile.TemporaryDirectory() as home:  # with a short path: an agent's socket is in there
         monkeypatch.setenv("GNUPGHOME", home)
         try:
-            assert release.unable_to_sign("") == []
+            assert release.unable_to_sign(None) == []
+            # As CI passes a variable that is not set
+            (said,) = release.unable_to_sign("")
+            assert said.startswith("SIGNING_KEY is empty: ")
             (said,) = release.unable_to_sign("nobody@example.com")
             assert said.startswith("SIGNING_KEY=nobody@example.com names no secret key of gpg here")
             # And it is asked
@@ -354,6 +357,14 @@ def test_part_keeps_the_exit_code(root):
     done = run(root / "tests/tools/part", "self-test", "false")
     assert done.returncode == 1
     assert "=== self-test: failed after" in done.stdout
+
+
+def test_parts_are_summed_in_a_table_in_the_order_in_which_they_ended(root, tmp_path):
+    (tmp_path / "tests/tools").mkdir(parents=True)
+    part = shutil.copy(root / "tests/tools/part", tmp_path / "tests/tools")
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache/times").write_text("images\t40\npytest tests/olm (sum of 2 workers)\t300\nimages\t2\n")
+    assert run(part, "--table").stdout == ("=== time by part\n     42 s  images\n    300 s  pytest tests/olm (sum of 2 workers)\n")
 
 
 LONG_TESTS = """<testsuites><testsuite>
@@ -478,7 +489,7 @@ careless:
 
 @pytest.fixture
 def tiers(root, tmp_path, monkeypatch):
-    for name in ("TESTS", "PYTEST_ADDOPTS", "STORM_KILLS", "SOAK_RECONCILES", "MAKEFLAGS"):
+    for name in ("TESTS", "PYTEST_ADDOPTS", "STORM_KILLS", "SOAK_RECONCILES", "MAKEFLAGS", "KUBECONFIG"):
         monkeypatch.delenv(name, raising=False)
     return Checkout(tmp_path / "checkout", root / "tests/tools/test-all")
 
@@ -533,13 +544,24 @@ def test_a_tier_during_which_files_change_does_not_count(tiers):
     assert tiers.test_all("--check", "careless").returncode == 1
 
 
-@pytest.mark.parametrize("name", ["TESTS", "PYTEST_ADDOPTS", "STORM_KILLS", "SOAK_RECONCILES"])
+@pytest.mark.parametrize("name", ["TESTS", "PYTEST_ADDOPTS", "STORM_KILLS", "SOAK_RECONCILES", "KUBECONFIG", "CLUSTER"])
 def test_a_tier_with_a_selection_of_tests_does_not_count(tiers, name):
     done = tiers.test_all("good", **{name: "-k some"})
     assert (done.returncode, tiers.made()) == (1, [])
     assert (
         done.stderr == f"test-all: {name} is set, but a tier counts only if all its tests run: unset {name} and run make test-all again\n"
     )
+
+
+@pytest.mark.parametrize("flags", ["i", "n"])
+def test_a_tier_that_failed_does_not_count_with_flags_of_make(tiers, flags):
+    assert tiers.test_all("bad", MAKEFLAGS=flags).returncode == 1
+    assert tiers.made() == ["bad"]
+    assert tiers.test_all("--check", "bad").returncode == 1
+
+
+def test_tiers_on_the_throwaway_cluster_count(tiers):
+    assert tiers.test_all("good", CLUSTER_DIR="/x/.cluster", KUBECONFIG="/x/.cluster/kubeconfig").returncode == 0
 
 
 def test_a_release_with_a_key_requires_all_tiers(tiers, release, monkeypatch):
@@ -559,13 +581,15 @@ def test_a_release_with_a_key_requires_all_tiers(tiers, release, monkeypatch):
 
 @pytest.mark.parametrize(
     ("key", "uncommitted", "said"),
-    [("some@example.com", [], ["not tested"]), ("some@example.com", [" M a"], []), ("", [], [])],
+    [("some@example.com", [], ["not tested"]), ("some@example.com", [" M a"], []), (None, [], [])],
 )
 def test_a_release_checks_the_tiers_of_a_clean_checkout(release, monkeypatch, capsys, key, uncommitted, said):
     stand_ins = {"untested": lambda: ["not tested"], "changes": lambda: uncommitted, "unable_to_sign": lambda _key: ["no key"]}
     for name, function in stand_ins.items():
         monkeypatch.setattr(release, name, function)
-    monkeypatch.setenv("SIGNING_KEY", key)
+    monkeypatch.delenv("SIGNING_KEY", raising=False)
+    if key:
+        monkeypatch.setenv("SIGNING_KEY", key)
     monkeypatch.setattr(sys, "argv", ["release", release.galaxy()["version"]])
     assert release.main() == 1
     assert [line for line in capsys.readouterr().err.splitlines() if "not tested" in line] == [f"release: {line}" for line in said]
