@@ -215,7 +215,7 @@ coverage: collections  ## Unit, API and reconcile tests with branch coverage; li
 	@$(ENV) tests/tools/mutants cover
 
 mutants: collections  ## After make coverage: break the code in NUMBER=200 places, and check that a test fails for each
-	@$(ENV) tests/tools/mutants run --number=$(or $(NUMBER),200) --seed=$(or $(SEED),1)
+	@$(ENV) tests/tools/mutants run --number=$(or $(NUMBER),200) --seed=$(or $(SEED),1) $(if $(CORE),--core)
 
 new-release: collections  ## Write a Kubernetes release to the engine's tables, derived from its kube-scheduler (docs/new-release.md); MINOR=1.37
 	@$(ENV) tests/tools/new-release $(or $(MINOR),$(error MINOR is missing, for example: make new-release MINOR=1.37))

@@ -6,14 +6,10 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
 from cluster.throwaway.layout import Layout
-from support.scheduler import Scheduler
-from support.site import installed
 
 
 @pytest.fixture
@@ -21,15 +17,8 @@ def image(own_cluster):
     return f"registry.k8s.io/kube-scheduler:{Layout(own_cluster).release.version}"
 
 
-@pytest.fixture
-def scheduler(kubectl):
-    installed()
-    made = Scheduler(kubectl, f"test-in-tree-{uuid.uuid4().hex[:4]}")
-    yield made
-    made.delete()
-
-
-def test_the_operator_starts_the_image_of_kubernetes(scheduler, image):
+def test_the_operator_starts_the_image_of_kubernetes(new, image):
+    scheduler = new()
     scheduler.write_config(yaml.safe_dump(configuration("packing", {"scheduler_name": scheduler.scheduler_name})))
     scheduler.write(schedulerImage=image)
     scheduler.rest()

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from support.registries import stands_in_for
@@ -29,9 +28,14 @@ def test_pod_with_the_name_of_no_running_scheduler_stays_pending(scheduler, run_
     kubectl(
         "run", "waits", f"--namespace={namespace}", "--image=registry.k8s.io/pause:3.10", '--overrides={"spec":{"schedulerName":"nobody"}}'
     )
-    time.sleep(3)
+
+    def unserved():
+        return [
+            (pod["name"], pod["scheduler_name"]) for pod in run_module("scheduler_info")["unserved_pods"] if pod["namespace"] == namespace
+        ]
+
+    eventually(lambda: unserved() == [("waits", "nobody")])
     info = run_module("scheduler_info")
-    assert [(pod["name"], pod["scheduler_name"]) for pod in info["unserved_pods"] if pod["namespace"] == namespace] == [("waits", "nobody")]
     assert any(scheduler.scheduler_name in found["scheduler_names"] and found["serving"] for found in info["schedulers"])
     assert kubectl.json("get", "pod", "waits", f"--namespace={namespace}")["status"]["phase"] == "Pending"
 
@@ -135,7 +139,8 @@ def test_a_scheduler_with_state_unmanaged_is_left_alone(scheduler, kubectl):
     scheduler.write(managementState="Unmanaged")
     eventually(lambda: scheduler.condition("Progressing")[1] == "Unmanaged")
     kubectl("scale", f"deployment/{scheduler.workload}", "--replicas=0", f"--namespace={NAMESPACE}")
-    time.sleep(5)
+    scheduler.write(managementState="Unmanaged", logLevel="Debug")
+    eventually(lambda: scheduler.resource["status"]["observedGeneration"] == scheduler.resource["metadata"]["generation"])
     assert scheduler.deployment["spec"]["replicas"] == 0
     scheduler.write()
     eventually(lambda: scheduler.deployment["spec"]["replicas"] == 1)

@@ -12,7 +12,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -418,8 +417,7 @@ def test_the_command_ends_when_the_certificate_for_its_metrics_appears(pod, tmp_
     pod.environment.update(OPERATOR_WARM_RUNNER="", TMPDIR=str(tmp_path))
     certificate = tmp_path / "k8s-metrics-server/serving-certs/tls.crt"
     with pod.start("watchful/warm-runner", "sleep", "60") as first:
-        time.sleep(0.5)
-        assert runs(first.pid)
+        eventually(lambda: "sleep" in children(first.pid))  # warm-runner has checked before it started this
         certificate.parent.mkdir(parents=True)
         certificate.write_text("certificate")
         assert first.wait(WITHIN) == 128 + signal.SIGTERM

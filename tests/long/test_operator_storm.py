@@ -189,7 +189,7 @@ def test_the_last_edit_wins_although_the_operator_and_the_cluster_fail(operator_
     assert served
 
     generations = {user.name: user.scheduler.deployment["metadata"]["generation"] for user in users if user.wanted}
-    time.sleep(30)
+    time.sleep(30)  # no event shows that nothing else happens
     again = converge(kubectl, users, 1)
     assert generations == {user.name: user.scheduler.deployment["metadata"]["generation"] for user in users if user.wanted}, "no rest"
     assert again.counts == cluster.counts

@@ -146,7 +146,7 @@ def test_moving_from_the_real_upstream_operator_and_back_takes_one_rollout_each(
     with real():
         eventually(lambda: reported(upstream_scheduler), within=120)
         first = upstream_scheduler.deployment["metadata"]["generation"]
-        time.sleep(20)
+        time.sleep(20)  # no event shows that upstream's operator changes nothing else
         assert upstream_scheduler.deployment["metadata"]["generation"] == first
     print("rollouts when moving back:", upstream_scheduler.rollouts() - before)
     assert upstream_scheduler.rollouts() == before + 1

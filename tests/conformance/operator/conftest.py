@@ -22,7 +22,7 @@ OPENSHIFT_API, PROMETHEUS_OPERATOR = "github.com/openshift/api", "github.com/pro
 
 @pytest.fixture(scope="module")
 def operator(operator, kubectl):
-    """The demo's installation, at rest.
+    """The demo's installation, at rest; also for the fixtures of all cluster tests that build on this one.
 
     PLANT: cases whose bugs the operator gets then, to see their tests fail.
     """
