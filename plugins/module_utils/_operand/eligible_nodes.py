@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-
-_REPELLING = ("NoSchedule", "NoExecute")
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.taints import REPELLING, tolerates
 
 
 def eligible(
@@ -41,16 +40,4 @@ def _matches(node: Object, selector: Mapping[str, str]) -> bool:
 def _repelling(node: Object, tolerations: Sequence[Object]) -> list[Object]:
     """The taints that keep the pods away."""
     taints = (node.get("spec") or {}).get("taints") or []
-    return [taint for taint in taints if taint.get("effect") in _REPELLING and not any(_tolerates(one, taint) for one in tolerations)]
-
-
-def _tolerates(toleration: Object, taint: Object) -> bool:
-    """See k8s.io/api core/v1 Toleration: no effect stands for every effect, no key (with Exists) for every key."""
-    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
-        return False
-    if toleration.get("key") and toleration["key"] != taint.get("key"):
-        return False
-    operator = toleration.get("operator") or "Equal"
-    if operator == "Exists":
-        return True
-    return operator == "Equal" and (toleration.get("value") or "") == (taint.get("value") or "")
+    return [taint for taint in taints if taint.get("effect") in REPELLING and not any(tolerates(one, taint) for one in tolerations)]

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.taints import REPELLING, tolerates
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary, resource_accounting
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Quantity
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import about_load, check_number, copy_of, prepared
@@ -28,7 +29,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot i
 _HOSTNAME = "kubernetes.io/hostname"
 _CORDONED = "node.kubernetes.io/unschedulable"
 _NODE_AFFINITY = "NodeAffinity"
-_BLOCKING = ("NoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 # Until the log shows the plugins that rejected a pod
 _LOGGED = 2.0
@@ -174,7 +174,7 @@ def changes(pod: Object, nodes: Sequence[Object]) -> list[Change]:
         (taint["key"], str(taint.get("value") or ""), taint["effect"])
         for node in nodes
         for taint in (node.get("spec") or {}).get("taints") or []
-        if taint.get("effect") in _BLOCKING and taint["key"] != _CORDONED and not any(_tolerates(one, taint) for one in tolerations)
+        if taint.get("effect") in REPELLING and taint["key"] != _CORDONED and not any(tolerates(one, taint) for one in tolerations)
     )
     for (key, value, effect), count in taints.most_common(_MOST_TAINTS):
         toleration = {"key": key, "operator": "Exists", "effect": effect}
@@ -233,12 +233,6 @@ def _new_nodes(nodes: Sequence[Object]) -> list[tuple[str, Object]]:
         metadata = {"name": name, "labels": {**(node["metadata"].get("labels") or {}), _HOSTNAME: name}}
         found.append((node["metadata"]["name"], {**node, "metadata": metadata, "spec": {"taints": taints}}))
     return found
-
-
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    if toleration.get("effect") not in (None, "", taint["effect"]) or toleration.get("key") not in (None, "", taint["key"]):
-        return False
-    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (taint.get("value") or "")
 
 
 def _only_on(pod: Object, node: str) -> Object:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.taints import REPELLING, tolerates
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import POOL_KEY
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_policies import node_labels
 
@@ -103,7 +104,7 @@ def patch(node: Object, wanted: Marks | None, pools: Collection[str]) -> tuple[l
         before = node["spec"].get("taints")
         after = [taint for taint in _taints(node) if not _is_ours(taint)]
         if wanted.taint is not None:
-            after.append({"key": POOL_KEY, "value": wanted.taint, "effect": _EFFECT})
+            after.append(_taint(wanted.taint))
         operations.append({"op": "test", "path": "/spec/taints", "value": before})
         operations.append({"op": "add", "path": "/spec/taints", "value": after})
     return operations, ""
@@ -115,7 +116,7 @@ def open_to_all(nodes: Sequence[Object], wanted: Mapping[str, Marks], pools: Col
     for node in nodes:
         name = node["metadata"]["name"]
         others = [taint for taint in _taints(node) if not (_is_ours(taint) and taint.get("value") in pools)]
-        closed = [taint for taint in others if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith("node.kubernetes.io/")]
+        closed = [taint for taint in others if taint["effect"] in REPELLING and not taint["key"].startswith("node.kubernetes.io/")]
         if not closed and wanted.get(name, Marks()).taint is None:
             found.append(name)
     return found
@@ -123,13 +124,14 @@ def open_to_all(nodes: Sequence[Object], wanted: Mapping[str, Marks], pools: Col
 
 def kept_out(daemon_sets: Sequence[Object], nodes: Sequence[Object], pool: str) -> list[str]:
     """DaemonSets, as NAMESPACE/NAME, that select some of the nodes of an exclusive pool and do not tolerate its taint."""
+    taint = _taint(pool)
     labels = [node["metadata"].get("labels") or {} for node in nodes]
     found = []
     for one in daemon_sets:
         spec = one["spec"]["template"]["spec"]
         selector = spec.get("nodeSelector") or {}
         if any(selector.items() <= some.items() for some in labels) and not any(
-            _tolerates(toleration, pool) for toleration in spec.get("tolerations") or []
+            tolerates(toleration, taint) for toleration in spec.get("tolerations") or []
         ):
             found.append(f"{one['metadata']['namespace']}/{one['metadata']['name']}")
     return sorted(found)
@@ -143,12 +145,8 @@ def _members(item: Mapping[str, Any], existing: Mapping[str, Mapping[str, str]])
     return sorted(name for name, labels in existing.items() if wanted and wanted.items() <= labels.items())
 
 
-def _tolerates(toleration: Mapping[str, Any], pool: str) -> bool:
-    if toleration.get("effect") not in (None, "", _EFFECT):
-        return False
-    if toleration.get("operator") == "Exists":
-        return toleration.get("key") in (None, "", POOL_KEY)
-    return toleration.get("key") == POOL_KEY and toleration.get("value") == pool
+def _taint(pool: str) -> dict[str, str]:
+    return {"key": POOL_KEY, "value": pool, "effect": _EFFECT}
 
 
 def _taints(node: Object) -> list[Object]:

@@ -94,9 +94,9 @@ def test_only_taints_that_are_not_tolerated_are_tried():
     nodes = [
         node("a", taints=[GPU, {"key": "b", "effect": "NoExecute"}]),
         node("b", taints=[GPU, {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}], unschedulable=True),
-        node("c", taints=[{"key": "t", "value": "v", "effect": "NoSchedule"}]),
+        node("c", taints=[{"key": "t", "value": "5", "effect": "NoSchedule"}]),
     ]
-    tolerations = [{"key": "t", "operator": "Equal", "value": "v", "effect": ""}]
+    tolerations = [{"key": "t", "operator": "Lt", "value": "9", "effect": ""}]
     found = changes(*nodes, tolerations=tolerations)
     assert list(found)[1:4] == [
         "without the taint gpu=a:NoSchedule of 2 nodes",
@@ -107,23 +107,6 @@ def test_only_taints_that_are_not_tolerated_are_tried():
     assert found["without the taint b:NoExecute of 1 nodes"]["tolerations"] == [*tolerations, added]
     cordoned = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
     assert found["with the 1 cordoned nodes"]["tolerations"] == [*tolerations, cordoned]
-
-
-@pytest.mark.parametrize(
-    ("toleration", "tolerates"),
-    [
-        ({"operator": "Exists"}, True),
-        ({"key": "", "operator": "Exists", "effect": ""}, True),
-        ({"key": "gpu", "value": "a"}, True),
-        ({"key": "gpu", "value": "a", "effect": "NoSchedule"}, True),
-        ({"key": "gpu", "value": "a", "effect": "NoExecute"}, False),
-        ({"key": "other", "operator": "Exists"}, False),
-        ({"key": "gpu", "value": "b"}, False),
-        ({"key": "gpu"}, False),
-    ],
-)
-def test_a_toleration_tolerates_taints_by_key_value_and_effect(toleration, tolerates):
-    assert explanation._tolerates(toleration, GPU) is tolerates
 
 
 def test_only_required_constraints_are_removed_one_at_a_time():
