@@ -540,7 +540,7 @@ collisions:
 overlaps:
   description:
     - Nodes on which more than one available scheduler places pods, in groups of the same schedulers. A scheduler uses the nodes that C(addedAffinity) in
-      its configuration selects, or all nodes without a taint C(NoSchedule).
+      its configuration selects, or all nodes without a taint C(NoSchedule) or C(NoExecute).
     - Null if the user may not list nodes.
   returned: success and V(collisions) in O(gather)
   type: list

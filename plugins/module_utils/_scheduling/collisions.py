@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.taints import REPELLING
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import owner
@@ -66,7 +67,7 @@ def collisions(rejected: Sequence[Object], pods_by_node: Mapping[str, Sequence[O
 def overlaps(users: Sequence[User], nodes: Sequence[Object]) -> list[dict[str, Any]]:
     """Nodes on which more than one scheduler places pods, in groups of the same schedulers.
 
-    A node with a taint NoSchedule counts for those schedulers only whose addedAffinity selects it: others need a toleration in each pod.
+    A node with a taint NoSchedule or NoExecute counts for those schedulers only whose addedAffinity selects it: others need a toleration in each pod.
     """
     groups: dict[tuple[str, ...], list[str]] = {}
     names = {user.place: sorted(user.terms) for user in users}
@@ -123,7 +124,7 @@ def uses(terms: Sequence[Mapping[str, Any]] | None, node: Object) -> bool:
     """Whether a profile with these nodeSelectorTerms (see `User`) places pods on a node that tolerate none of its taints."""
     if terms is not None:
         return any(_matches(term, node) for term in terms)
-    return not any(taint["effect"] == "NoSchedule" for taint in node["spec"].get("taints") or [])
+    return not any(taint["effect"] in REPELLING for taint in node["spec"].get("taints") or [])
 
 
 def _matches(term: Mapping[str, Any], node: Object) -> bool:

@@ -79,7 +79,7 @@ def added(*expressions):
 
 
 def test_schedulers_that_use_the_same_nodes_are_reported():
-    nodes = [node("n1"), node("n2", "NoSchedule"), node("n3", "PreferNoSchedule")]
+    nodes = [node("n1"), node("n2", "NoSchedule"), node("n3", "PreferNoSchedule"), node("n4", "NoExecute")]
     (found,) = overlaps([DEFAULT, User("batch", {"b": None, "a": None})], nodes)
     assert (found["schedulers"], found["scheduler_names"], found["nodes"], found["examples"]) == (
         ["default", "batch"],
