@@ -2,46 +2,57 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The annotations about Prometheus that the role secondary_scheduler gives to a scheduler."""
+"""The annotations that the role secondary_scheduler gives to a scheduler, with the names by which the operator reads them."""
 
 from __future__ import annotations
 
 import pytest
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import (
+    LOAD_WATCHER_URL,
+    PROM_TOKEN,
+    PROM_URL,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import (
+    MONITORING_REQUIRED,
+    PROMETHEUS_CA,
+    PROMETHEUS_TOKEN,
+    PROMETHEUS_URL,
+)
 from support.ansible_runs import play
 
 TEMPLATE = "roles/secondary_scheduler/templates/schedulers.yaml.j2"
-URL, TOKEN, WATCHER = "${PROM_URL}", "${PROM_TOKEN}", "${LOAD_WATCHER_URL}"
-NAME = "osso.scheduler/prometheus-{0}".format
-WRITTEN = {NAME("url"): "https://prometheus.example.com", NAME("token"): "serviceaccount/metrics-reader", NAME("ca"): "c-prometheus-ca"}
-REQUIRED = {"osso.scheduler/monitoring-required": "true"}
+WRITTEN = {
+    PROMETHEUS_URL: "https://prometheus.example.com",
+    PROMETHEUS_TOKEN: "serviceaccount/metrics-reader",
+    PROMETHEUS_CA: "c-prometheus-ca",
+}
+REQUIRED = {MONITORING_REQUIRED: "true"}
+OTHER = {PROMETHEUS_URL: "https://other.example.com"}
 
 
 @pytest.mark.parametrize(
     ("text", "asks", "given", "annotations"),
     [
-        (f"{URL} {TOKEN}", ["TargetLoadPacking"], {}, {**WRITTEN, **REQUIRED}),
-        (URL, ["TargetLoadPacking"], {}, {NAME("url"): WRITTEN[NAME("url")], NAME("ca"): WRITTEN[NAME("ca")], **REQUIRED}),
-        (WATCHER, ["TargetLoadPacking"], {}, {**WRITTEN, **REQUIRED}),
+        (f"{PROM_URL} {PROM_TOKEN}", ["TargetLoadPacking"], {}, {**WRITTEN, **REQUIRED}),
+        (PROM_URL, ["TargetLoadPacking"], {}, {**{key: WRITTEN[key] for key in (PROMETHEUS_URL, PROMETHEUS_CA)}, **REQUIRED}),
+        (LOAD_WATCHER_URL, ["TargetLoadPacking"], {}, {**WRITTEN, **REQUIRED}),
         # Not the token of the Prometheus that was found
-        (
-            WATCHER,
-            ["TargetLoadPacking"],
-            {NAME("url"): "https://other.example.com"},
-            {NAME("url"): "https://other.example.com", **REQUIRED},
-        ),
+        (LOAD_WATCHER_URL, ["TargetLoadPacking"], {"annotations": OTHER}, {**OTHER, **REQUIRED}),
         ("", [], {}, None),
+        ("", [], {"kubernetes_version": "1.34", "plugins": "in-tree"}, {VERSION_ANNOTATION: "1.34", PLUGINS_ANNOTATION: "in-tree"}),
     ],
-    ids=["itself", "without a token", "by the operator's load-watcher", "by a load-watcher that asks another", "no load"],
+    ids=["itself", "without a token", "by the operator's load-watcher", "by a load-watcher that asks another", "no load", "its image"],
 )
-def test_a_scheduler_that_needs_prometheus_has_its_annotations(root, tmp_path, text, asks, given, annotations):
+def test_a_scheduler_has_the_annotations_about_prometheus_and_its_image(root, tmp_path, text, asks, given, annotations):
     item = {
         "name": "a",
         "namespace": "n",
         "state": "present",
         "config_map": "c",
         "workload": "a",
-        "annotations": given,
+        "annotations": {},
         "kubernetes_version": "",
         "plugins": "",
         "management_state": "Managed",
@@ -49,8 +60,9 @@ def test_a_scheduler_that_needs_prometheus_has_its_annotations(root, tmp_path, t
         "log_level": "Normal",
         "operator_log_level": "Normal",
         "overrides": {},
+        **given,
     }
-    prometheus = {"url": WRITTEN[NAME("url")], "service_account": "metrics-reader", "ca": "CERTIFICATE", "required": True}
+    prometheus = {"url": WRITTEN[PROMETHEUS_URL], "service_account": "metrics-reader", "ca": "CERTIFICATE", "required": True}
     variables = {
         "secondary_scheduler_items": [item],
         "secondary_scheduler_is_upstreams": False,

@@ -19,6 +19,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PLACEHOLDERS
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import secondary_scheduler
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -241,6 +243,21 @@ def test_presets_warn_about_quotas_that_lack_a_resource():
     """tests/integration/test_plugin_needs.py shows such a pod pending."""
     section = (ROOT / "docs/presets.md").read_text().partition("### capacity_scheduling\n")[2].partition("\n### ")[0]
     assert "must name every resource that the pods request" in section
+
+
+def test_roles_and_manifests_have_the_annotations_and_placeholders_of_module_utils():
+    """A name that only one side changes would go unnoticed: nobody would read what the other writes."""
+    name = re.compile(r"(?<!/)\bosso\.scheduler/[a-z-]+|\$\{[A-Z_]+\}")
+    trees = [ast.parse(path.read_text()) for path in (ROOT / "plugins/module_utils").rglob("*.py")]
+    known = {str(node.value) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    paths = [
+        path
+        for path in files()
+        if path.suffix in (".yml", ".yaml", ".j2") and relative(path).startswith(("roles/", "playbooks/", "operator/"))
+    ]
+    found = {(relative(path), text) for path in paths for text in name.findall(path.read_text())}
+    assert {resource_names.PROMETHEUS_URL, *PLACEHOLDERS} <= {text for _path, text in found}
+    assert sorted((path, text) for path, text in found if text not in known) == []
 
 
 def test_no_sanity_test_has_an_ignore_file():
