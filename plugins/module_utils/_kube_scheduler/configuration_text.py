@@ -17,6 +17,8 @@ except ImportError:  # reported by from_structure(): this file must stay importa
     yaml = None  # type: ignore[assignment]  # the name of a module, where there is one
 
 HASH_LENGTH = 12
+SOURCES = ("config", "config_text", "config_file", "preset")
+"""The options by which users give the configuration of a scheduler, one of them: a structure, a text, a file, the name of a preset."""
 
 
 def normalize(text: str) -> str:

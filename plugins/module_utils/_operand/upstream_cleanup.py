@@ -16,13 +16,13 @@ from __future__ import annotations
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import membership
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import SET_LABEL
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import UPSTREAM_NAMESPACE
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 
 # The field manager of its writes: what a Go program is called that names none.
 UPSTREAM_MANAGER = "secondary-scheduler-operator"
 # Those of the conditions that it applies
 UPSTREAM_STATUS_MANAGERS = ("secondary-scheduler-ConfigObserver", "SecondarySchedulerOperator-ResourceSync")
-UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 UPSTREAM_RESOURCE = "cluster"
 
 _RBAC = "rbac.authorization.k8s.io/v1"

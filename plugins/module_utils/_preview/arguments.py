@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress_pipe
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import UPSTREAM_NAMESPACE
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import snapshot
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.progress import Progress
 
@@ -33,7 +34,7 @@ SIDE = dict(
     as_scheduler=dict(type="str"),
     allow_extenders=dict(type="bool", default=False),
 )
-PRESENT = dict(name=dict(type="str", default="cluster"), namespace=dict(type="str", default="openshift-secondary-scheduler-operator"))
+PRESENT = dict(name=dict(type="str", default="cluster"), namespace=dict(type="str", default=UPSTREAM_NAMESPACE))
 COMMON = dict(
     candidate=dict(type="dict", required=True, options=SIDE),
     snapshot=dict(type="path"),

@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images, presets
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import SOURCES, from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_credentials
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
@@ -38,7 +38,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Malformed, Snapshot, redact
 
-SOURCES = ("config", "config_text", "config_file", "preset")
 Side = Mapping[str, Any]
 """The options of a candidate or baseline, as the module has them."""
 CHANGED, ALL = "changed", "all"

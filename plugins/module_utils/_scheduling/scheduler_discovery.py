@@ -20,6 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import split
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import UPSTREAM_NAMESPACE
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import collisions, foreign_schedulers, placements
@@ -53,8 +54,6 @@ DEFAULT_SCHEDULERS = (
 )
 # Name of the Deployment of an operator for SecondaryScheduler resources -> whose operator it is.
 OPERATORS = {"osso-scheduler-operator": "osso", "secondary-scheduler-operator": "upstream"}
-# Upstream's reads resources of this namespace alone, whatever its environment says.
-UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 # The Operator Lifecycle Manager's label with the name of the ClusterServiceVersion that created an object
 OLM_OWNER = "olm.owner"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"

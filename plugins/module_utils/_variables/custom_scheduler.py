@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import SOURCES
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping, mappings_in
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import LOCAL_PROGRAM
@@ -114,7 +115,6 @@ TAKEN_FLAGS = {
 
 _EVERY_ADDRESS = ("--bind-address=0.0.0.0", "--bind-address=::")
 
-SOURCES = ("config", "config_text", "config_file", "preset")
 CONFIG_HASH = "osso.scheduler/config"
 """On the pods: the hash of their configuration's content. A new one is a rollout, an edit that changes nothing is none."""
 

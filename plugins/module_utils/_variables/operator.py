@@ -12,12 +12,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import OSSO_SINCE, UPSTREAM, UPSTREAM_SINCE
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import (
+    OSSO_SINCE,
+    UPSTREAM,
+    UPSTREAM_NAMESPACE,
+    UPSTREAM_SINCE,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import OPENSHIFT, OpenShift
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
 
-UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 # Variables that an operator or a method cannot honour
 CANNOT = {
     "upstream": (

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import SOURCES
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import UPSTREAM_NAMESPACE
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import (
     LOAD_WATCHER_URL,
     PLACEHOLDERS,
@@ -31,12 +33,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables.items im
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
 
 VARIABLE = "secondary_schedulers"
-NAMESPACE = "openshift-secondary-scheduler-operator"
-SOURCES = ("config", "config_text", "config_file", "preset")
 # As in roles/secondary_scheduler/meta/argument_specs.yml
 DEFAULTS: dict[str, Any] = {
     "name": "cluster",
-    "namespace": NAMESPACE,
+    "namespace": UPSTREAM_NAMESPACE,
     "state": "present",
     "image": "",
     "kubernetes_version": "",
@@ -181,8 +181,10 @@ def _beyond_upstream(item: Mapping[str, Any]) -> list[str]:
         found.append(
             f"name is {item['name']}, but upstream's operator reconciles the resource cluster alone. Name it cluster, {OSSO_INSTEAD}"
         )
-    if item["namespace"] != NAMESPACE:
-        found.append(f"namespace is {item['namespace']}, but upstream's operator works in {NAMESPACE} alone. Leave it out, {OSSO_INSTEAD}")
+    if item["namespace"] != UPSTREAM_NAMESPACE:
+        found.append(
+            f"namespace is {item['namespace']}, but upstream's operator works in {UPSTREAM_NAMESPACE} alone. Leave it out, {OSSO_INSTEAD}"
+        )
     if item["overrides"]:
         told = ", ".join(item["overrides"])
         found.append(f"overrides has {told}, but upstream's operator ignores unsupportedConfigOverrides. Leave it out, {OSSO_INSTEAD}")

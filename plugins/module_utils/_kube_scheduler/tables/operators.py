@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which release of the upstream Secondary Scheduler Operator is for which release of OpenShift.
+"""Where the upstream Secondary Scheduler Operator works, and which release of it is for which release of OpenShift.
 
 Sources: the table in the README of openshift/secondary-scheduler-operator, and the bundles of its catalogs (branch fbc). The catalog of
 an OpenShift release holds older versions as well, for upgrades alone.
@@ -11,6 +11,9 @@ an OpenShift release holds older versions as well, for upgrades alone.
 from __future__ import annotations
 
 from .releases import OpenShift
+
+UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
+"""Upstream's reads resources of this namespace alone, whatever its environment says."""
 
 UPSTREAM = {
     # minor of the operator (1.5): releases of OpenShift, versions

@@ -14,10 +14,10 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import UPSTREAM_NAMESPACE
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog, group, objects
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.catalog import UNKNOWN, Offer
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.upstream_cleanup import UPSTREAM_NAMESPACE
 from support.olm_objects import olm_cluster
 from support.olm_objects import package as made_package
 from support.stored_cluster import StoredCluster

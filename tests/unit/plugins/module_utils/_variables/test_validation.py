@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import UPSTREAM_NAMESPACE
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     default_scheduler,
     mirror,
@@ -139,6 +140,12 @@ def test_documented_defaults_are_the_defaults():
     assert set(documented) - set(secondary_scheduler.DEFAULTS) == {"config_map", "topology"}
     said = {name: option["default"] for name, option in documented.items() if "default" in option}
     assert said == {name: secondary_scheduler.DEFAULTS[name] for name in said}
+
+
+def test_the_namespace_of_upstreams_operator_is_one():
+    """Its schedulers are there, so it is the default of both roles."""
+    variables = yaml.safe_load((ROOT / "roles/operator/vars/main.yml").read_text())
+    assert variables["operator_upstream_namespace"] == DEFAULTS["operator_namespace"] == UPSTREAM_NAMESPACE
 
 
 DEFAULTS = yaml.safe_load((ROOT / "roles/operator/defaults/main.yml").read_text())
@@ -587,7 +594,6 @@ def test_variables_of_the_role_default_scheduler_are_validated(given, errors):
     assert early == (found if given.get("provider") == "static_pod" else [error for error in found if "honoured" in error])
 
 
-UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 UPSTREAM = {"operator_variant": "upstream", "operator_namespace": UPSTREAM_NAMESPACE, "operator_watch_namespaces": [UPSTREAM_NAMESPACE]}
 
 
