@@ -27,6 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_com
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import TakeOver, union
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 
 RECORD = "osso.scheduler/reverted"
 KINDS = ("DaemonSet", "Deployment", "StatefulSet")
@@ -58,7 +59,7 @@ _DEFAULTS = {
     "pool": ("rbd",),
     "protocol": ("TCP",),
     "restartPolicy": ("Always",),
-    "schedulerName": ("default-scheduler",),
+    "schedulerName": (DEFAULT_SCHEDULER_NAME,),
     "scheme": ("HTTP",),
     "storageMode": ("ThinProvisioned",),
     "successThreshold": (1,),

@@ -12,7 +12,8 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import MIRROR_ANNOTATION, SchedulerDiscovery
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.placements import MIRROR_ANNOTATION
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Command, find_command, is_ready
 
 INSTANCE_SPEC: dict[str, Any] = dict(

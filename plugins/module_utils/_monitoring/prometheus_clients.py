@@ -16,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list, as_mapping
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import DEFAULT_TARGET_UTILIZATION, load_aware
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import credentials_in, without_credentials
@@ -118,4 +119,4 @@ def _instances(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[st
             for entry in as_list(as_mapping(point).get("enabled"))
         }
         for name in sorted(name for name in known if name in enabled):
-            yield str(profile.get("schedulerName") or "default-scheduler"), name, args.get(name, {})
+            yield str(profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME), name, args.get(name, {})

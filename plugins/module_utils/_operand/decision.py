@@ -25,6 +25,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import credentials_in, without_credentials
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
@@ -38,7 +39,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_
 )
 
 APPLY, HOLD, LEAVE, REMOVE = "apply", "hold", "leave", "remove"
-DEFAULT_SCHEDULER = "default-scheduler"
 IMAGE_ACCEPTS = "ImageAccepts"
 NO_WATCHER = "load-watcher-unavailable"
 
@@ -212,11 +212,11 @@ def config_valid(facts: Facts) -> Condition:
     if config.valid is False or config.starts is False:
         return condition("ConfigValid", "False", "ConfigInvalid", _errors(source, config))
     if (
-        DEFAULT_SCHEDULER in config.scheduler_names
+        DEFAULT_SCHEDULER_NAME in config.scheduler_names
         and resource_names.annotations_of(resource).get(resource_names.ALLOW_DEFAULT_SCHEDULER) != "true"
     ):
         message = (
-            f"{source}a profile is called {DEFAULT_SCHEDULER}, by its schedulerName or since it has none: it would compete with the "
+            f"{source}a profile is called {DEFAULT_SCHEDULER_NAME}, by its schedulerName or since it has none: it would compete with the "
             "cluster's own scheduler for every pod. Give each profile a schedulerName of its own; if you mean it, set the annotation "
             f"{resource_names.ALLOW_DEFAULT_SCHEDULER}: 'true' on this resource."
         )

@@ -19,6 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images, presets
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import SOURCES, from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_credentials
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
@@ -176,7 +177,7 @@ def _is_meant(options: Options, pod: Object) -> bool:
     labels = pod["metadata"].get("labels") or {}
     return (
         (not options.namespaces or key_of(pod)[0] in options.namespaces)
-        and (not options.scheduler_names or pod["spec"].get("schedulerName", "default-scheduler") in options.scheduler_names)
+        and (not options.scheduler_names or pod["spec"].get("schedulerName", DEFAULT_SCHEDULER_NAME) in options.scheduler_names)
         and all(labels.get(label) == value for label, value in (options.labels or {}).items())
     )
 

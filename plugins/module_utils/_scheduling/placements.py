@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.collisions import is_rejected
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import owner
 
-_MIRROR = "kubernetes.io/config.mirror"
+MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 
 
 def placements(pods: Iterable[Object], scheduler_name: str | None = None) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def placements(pods: Iterable[Object], scheduler_name: str | None = None) -> lis
     """
     groups: dict[tuple[str, str], list[Object]] = {}
     for pod in pods:
-        if not owner(pod).startswith("DaemonSet/") and _MIRROR not in (pod["metadata"].get("annotations") or {}):
+        if not owner(pod).startswith("DaemonSet/") and MIRROR_ANNOTATION not in (pod["metadata"].get("annotations") or {}):
             groups.setdefault((pod["metadata"]["namespace"], pod["spec"]["schedulerName"]), []).append(pod)
     namespaces = {namespace for namespace, name in groups if scheduler_name in (None, name)}
     return [_group(namespace, name, those) for (namespace, name), those in sorted(groups.items()) if namespace in namespaces]

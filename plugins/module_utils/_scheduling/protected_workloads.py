@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import MIRROR_ANNOTATION
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.placements import MIRROR_ANNOTATION
 
 PROTECTED_PREFIXES = ("openshift-", "kube-")
 """How namespaces of the cluster itself begin; ``openshift`` is one, too."""

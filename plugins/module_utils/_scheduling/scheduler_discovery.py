@@ -56,7 +56,6 @@ DEFAULT_SCHEDULERS = (
 OPERATORS = {"osso-scheduler-operator": "osso", "secondary-scheduler-operator": "upstream"}
 # The Operator Lifecycle Manager's label with the name of the ClusterServiceVersion that created an object
 OLM_OWNER = "olm.owner"
-MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 # A Lease is taken as renewed for this much longer than it says, for clocks that differ.
 CLOCK_TOLERANCE = 10
 # Statuses of requests that were given up after a while: whoever is asked the same takes as long again.
@@ -650,7 +649,7 @@ def is_operand(deployment: dict[str, Any], resource: dict[str, Any]) -> bool:
 
 
 def _is_static(pod: dict[str, Any]) -> bool:
-    return MIRROR_ANNOTATION in (pod["metadata"].get("annotations") or {})
+    return placements.MIRROR_ANNOTATION in (pod["metadata"].get("annotations") or {})
 
 
 def _entry(

@@ -18,12 +18,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils._images import refe
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import SOURCES
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping, mappings_in
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import API_VERSION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import LOCAL_PROGRAM
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import FIRST, METRICS_API, NEEDS, Need, Rule
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import parse_release
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import health
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY, typed
@@ -33,7 +35,6 @@ PORT = 10259
 LAST_PORT = 65535
 PROGRESS_SECONDS = 300
 DOCUMENTED = "custom-scheduler"
-API_VERSION = "kubescheduler.config.k8s.io/v1"
 
 DEFAULTS: dict[str, Any] = {
     # As in roles/custom_scheduler/meta/argument_specs.yml. None: derived from the others, see `_completed` and `_probes`.
@@ -185,7 +186,7 @@ def documented_config(name: str) -> dict[str, Any]:
     """The documentation's configuration, for kube-scheduler from 1.25 on."""
     return {
         "apiVersion": API_VERSION,
-        "kind": "KubeSchedulerConfiguration",
+        "kind": KIND,
         "profiles": [{"schedulerName": name}],
         "leaderElection": {"leaderElect": False},
     }

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.flags import ELECTION_DEFAULTS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 
-_NAME = "default-scheduler"
 _LEASE_FLAGS = {"resourceName": "leader-elect-resource-name", "resourceNamespace": "leader-elect-resource-namespace"}
 _LEASE = {field: str(ELECTION_DEFAULTS[flag]) for field, flag in _LEASE_FLAGS.items()}
 _BOTH = ("provider", "profile", "log_level")
@@ -99,14 +99,14 @@ def _not_the_default_one(config: Mapping[str, Any]) -> list[str]:
     found = []
     profiles, election = config.get("profiles"), config.get("leaderElection")
     names = (
-        [profile.get("schedulerName") or _NAME for profile in profiles if isinstance(profile, Mapping)]
+        [profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME for profile in profiles if isinstance(profile, Mapping)]
         if isinstance(profiles, list)
         else []
     )
-    if names and _NAME not in names:
+    if names and DEFAULT_SCHEDULER_NAME not in names:
         found.append(
             f"default_scheduler_config: profiles have the names {', '.join(map(str, names))}. Then nothing schedules pods without a schedulerName: name one "
-            f"of the profiles {_NAME}. For an additional scheduler, use the role custom_scheduler or secondary_scheduler."
+            f"of the profiles {DEFAULT_SCHEDULER_NAME}. For an additional scheduler, use the role custom_scheduler or secondary_scheduler."
         )
     fields = election if isinstance(election, Mapping) else {}
     return found + _other_lease("default_scheduler_config", {f"leaderElection.{name}": (fields.get(name), _LEASE[name]) for name in _LEASE})

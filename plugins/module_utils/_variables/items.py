@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.shared_values import listed_twice
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import typed
 
@@ -37,10 +38,10 @@ def default_scheduler(
 ) -> list[str]:
     """Schedulers that would place the default scheduler's pods without permission. names: of the profiles of each; remedy: the end of the sentence."""
     return [
-        f"{item['where']}: {item['namespace']}/{item['name']} has a profile with the schedulerName default-scheduler, so two schedulers would place "
+        f"{item['where']}: {item['namespace']}/{item['name']} has a profile with the schedulerName {DEFAULT_SCHEDULER_NAME}, so two schedulers would place "
         f"every pod{remedy}"
         for item, those in zip(items, names)
-        if "default-scheduler" in those and not is_allowed(item)
+        if DEFAULT_SCHEDULER_NAME in those and not is_allowed(item)
     ]
 
 

@@ -28,7 +28,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_n
     unknown_annotations,
     value_problems,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import HIGHLY_AVAILABLE, flags
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
 
@@ -54,7 +54,7 @@ DEFAULTS: dict[str, Any] = {
     "overrides": {},
 }
 # As in the CRD
-MODES = ("SingleReplica", "HighlyAvailable")
+MODES = ("SingleReplica", HIGHLY_AVAILABLE)
 OSSO_INSTEAD = "or set operator_variant to osso."
 
 
