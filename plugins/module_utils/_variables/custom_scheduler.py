@@ -254,8 +254,7 @@ def _errors(item: dict[str, Any]) -> list[str]:
             f"{where}: replicas is {item['replicas']} and leader_elect false, so all of them would place the same pods: leave leader_elect out."
         )
     found += _taken_flags(item)
-    lacking = {key: value for key, value in item["selector"].items() if item["pod_labels"].get(key) != value}
-    if lacking or not item["selector"]:
+    if not item["selector"]:
         found.append(f"{where}: selector is {item['selector']}: give at least one label.")
     return found
 
