@@ -13,7 +13,7 @@ author:
   - osso.scheduler contributors (@osso-scheduler)
 description:
   - The first task of roles of this collection. It checks the variables of the role that runs it together, beyond what its argument specification says, and
-    fails with all errors at once.
+    fails with all errors at once. Wrong types are reported first and alone, because the other rules need values of the right types.
   - A list or dict that is given as a text, such as with C(-e name=value), is an error.
 extends_documentation_fragment:
   - osso.scheduler.attributes
