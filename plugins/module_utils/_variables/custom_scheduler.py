@@ -143,7 +143,7 @@ def complete(given: list[dict[str, Any]], names: Sequence[Sequence[str]] = (), c
     """
     items = [_completed(item) for item in completed(VARIABLE, given, DEFAULTS)]
     present = [item for item in items if item["state"] == "present"]
-    errors = [error for item in items for error in _errors(item)] + (duplicates(items) or _collisions(present))
+    errors = [error for item in items for error in _errors(item)] + duplicates(items) + _collisions(present)
     remedy = ": use another name, or set allow_default_scheduler to true."
     errors += default_scheduler(present, names, lambda item: bool(item["allow_default_scheduler"]), remedy) + shared_names(present, names)
     errors += [error for item, result in zip(present, checked) for error in [*_missing_kinds(item, result), *_unfilled(item, result)]]
@@ -326,7 +326,7 @@ def _unfilled(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
 
 
 def _collisions(present: list[dict[str, Any]]) -> list[str]:
-    """What two schedulers may not share."""
+    """What two schedulers may not share. Two items for one scheduler share nothing: `duplicates` reports them."""
     found = []
     for option, scope in (
         ("config_map", "namespace"),
@@ -336,12 +336,13 @@ def _collisions(present: list[dict[str, Any]]) -> list[str]:
         ("plugins_role", None),
         ("authentication_reader_binding", None),
     ):
-        used = Counter((item[option], item[scope] if scope else "") for item in present if item[option])
+        uses = [((item[option], item[scope] if scope else ""), (item["namespace"], item["name"])) for item in present if item[option]]
+        used = Counter(key for key, _scheduler in dict.fromkeys(uses))
         found += [
             f"custom_schedulers: {option} is {name} for {n} schedulers: give each its own." for (name, _scope), n in used.items() if n > 1
         ]
-    selectors = Counter((item["namespace"], *sorted(item["selector"].items())) for item in present)
-    if any(count > 1 for count in selectors.values()):
+    selectors = {((item["namespace"], *sorted(item["selector"].items())), item["name"]) for item in present}
+    if len({selector for selector, _name in selectors}) < len(selectors):
         found.append("custom_schedulers: two schedulers of one namespace have the same selector: give each labels of its own.")
     return found
 

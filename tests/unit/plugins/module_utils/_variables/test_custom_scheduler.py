@@ -258,6 +258,19 @@ def test_two_items_for_one_scheduler_are_an_error():
     )
 
 
+def test_two_items_for_one_scheduler_hide_no_shared_objects():
+    given = [
+        {"name": "a"},
+        {"name": "a", "config_map": "s", "labels": {"app": "x"}},
+        {"name": "b", "config_map": "s", "labels": {"app": "x"}},
+    ]
+    assert complete([{"image": IMAGE, **item} for item in given])["errors"] == [
+        "custom_schedulers[0], custom_schedulers[1]: kube-system/a is listed 2 times: give each scheduler of a namespace its own name.",
+        "custom_schedulers: config_map is s for 2 schedulers: give each its own.",
+        "custom_schedulers: two schedulers of one namespace have the same selector: give each labels of its own.",
+    ]
+
+
 def test_scheduler_names_are_used_once_and_default_scheduler_only_with_permission():
     given = [{"image": IMAGE, "name": "gone", "state": "absent"}, {"image": IMAGE, "name": "a"}, {"image": IMAGE, "name": "b"}]
     found = complete(given, [["x", "default-scheduler"], ["x"]])["errors"]
