@@ -56,6 +56,13 @@ def test_all_optional_manifests_are_rendered_when_requested():
     assert "runAsUser" not in found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["securityContext"]
 
 
+def test_a_disruption_budget_is_the_users_with_the_selector_of_the_scheduler():
+    budget = {"maxUnavailable": "30%", "unhealthyPodEvictionPolicy": "AlwaysAllow"}
+    found = rendered(overrides={"podDisruptionBudget": {**budget, "selector": {"matchLabels": {"app": "other"}}}})
+    selector = found["Deployment", "secondary-scheduler"]["spec"]["selector"]
+    assert found["PodDisruptionBudget", "secondary-scheduler"]["spec"] == {**budget, "selector": selector}
+
+
 def test_replicas_avoid_each_others_nodes_and_are_replaced_without_a_gap():
     topology = resource(topology={"mode": "HighlyAvailable"})
     spec = rendered(resource=topology, eligible=["a", "b", "c"])["Deployment", "secondary-scheduler"]["spec"]
