@@ -11,7 +11,7 @@ import json
 import pytest
 from support.inventory import at_rest, everything
 from support.scheduler import IMAGE, Scheduler
-from support.site import NAMESPACE, VARIABLES, remove, site
+from support.site import NAMESPACE, RESOURCE, VARIABLES, remove, site
 
 MISSPELT = """\
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -165,6 +165,20 @@ def test_variables_of_later_roles_are_checked_before_anything_is_written(run, va
     assert said in str(failure.result), done.output()
     assert done.changed == []
     assert audit.writes(dry_run=True) == []
+
+
+def test_no_scheduler_is_deployed_without_the_metrics_that_it_requires(kubectl):
+    load_aware = {"name": "load", "image": IMAGE, "preset": "trimaran_target_load_packing"}
+    required = {"monitoring_required": True, "monitoring_sources": ["route"], "monitoring_access": "none"}
+    # No node runs the operator.
+    waits = {"operator_wait": False, "secondary_scheduler_wait": False}
+    run = site(variables={"secondary_schedulers": [load_aware], **required, **waits}, succeed=False)
+    try:
+        (failure,) = run.failures
+        assert failure.result["msg"].startswith("Load-aware scheduling would not work:")
+        assert kubectl.json("get", RESOURCE, "--all-namespaces")["items"] == []
+    finally:
+        remove()
 
 
 @pytest.fixture
