@@ -12,7 +12,8 @@ import uuid
 
 import pytest
 from conformance.operator.steps import patch
-from support.operator_in_process import crashing
+from support.access import service_account
+from support.operator_in_process import Operator, crashing
 from support.scheduler import Scheduler, eventually
 
 VERBOSITY = "ansible.sdk.operatorframework.io/verbosity"
@@ -133,6 +134,28 @@ def test_a_rejection_by_the_api_server_is_reported(new, operator):
     assert "nodeSelector" in message
     scheduler.write(unsupportedConfigOverrides=None)
     operator.serve(scheduler)
+
+
+GROUPS = ["", "coordination.k8s.io", "networking.k8s.io", "operator.openshift.io", "policy", "rbac.authorization.k8s.io"]
+
+
+@pytest.mark.parametrize(
+    ("verbs", "reason", "denied"), [(["get", "list", "watch"], "ApplyFailed", "patch"), (["create", "patch"], "ReadFailed", "get")]
+)
+def test_a_missing_permission_is_reported_until_the_operator_has_it(new, kubectl, verbs, reason, denied):
+    scheduler = new()
+    all_others = {"apiGroups": GROUPS, "resources": ["*"], "verbs": ["*"]}
+    deployments = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": verbs}
+    with service_account(kubectl, scheduler.namespace, all_others, deployments, everywhere=True) as robot:
+        operator = Operator(kubectl, **robot)
+        operator.reconcile(scheduler)
+        assert scheduler.condition("Degraded")[:2] == ("True", reason)
+        assert f'cannot {denied} resource "deployments"' in scheduler.condition("Degraded")[2]
+        rules = json.dumps({"rules": [all_others, {**deployments, "verbs": ["*"]}]})
+        kubectl("patch", "clusterrole", f"{scheduler.namespace}-robot", "--type=merge", "--patch", rules)
+        eventually(lambda: not operator.reconcile(scheduler).failure, within=30)
+        operator.serve(scheduler)
+    assert scheduler.condition("Degraded")[0] == "False"
 
 
 def test_a_refusal_does_not_report_what_was_not_applied(scheduler, operator):
