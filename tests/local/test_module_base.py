@@ -253,3 +253,9 @@ def test_every_module_goes_through_cluster_module():
     actions = {PLUGINS / "modules" / f"{name}.py" for name in ACTIONS}
     making = {path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()} - actions
     assert making == {PLUGINS / "module_utils/_cluster/module.py"}
+
+
+def test_actions_raise_only_the_error_that_causes_no_traceback():
+    """The traceback appears with ansible-core before 2.19, as in the execution environment: tests/integration/test_container_group.py."""
+    actions = [*(PLUGINS / "action").glob("*.py"), PLUGINS / "plugin_utils/cluster_action.py"]
+    assert {error for path in actions for error in re.findall(r"^ +raise (\w+)", path.read_text(), re.MULTILINE)} == {"UserError"}
