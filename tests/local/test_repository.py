@@ -13,6 +13,7 @@ import re
 import subprocess
 import tarfile
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -302,25 +303,79 @@ def test_commands_of_the_installed_collection_say_where_python_finds_it(root):
 
 
 def test_names_of_tests_have_at_most_80_characters():
-    names = {
-        match[1] for path in files() if path.suffix == ".py" for match in re.finditer(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
-    }
+    tests = [path for path in files() if path.suffix == ".py"]
+    names = {match[1] for path in tests for match in re.finditer(r"^ *def (test_\w+)", path.read_text(), re.MULTILINE)}
     assert len(names) > 1000
     assert sorted(name for name in names if len(name) > 80) == []
 
 
-def test_tests_that_the_second_tier_page_names_exist():
-    """The paths of docs/tests-second-tier.md; of those with a test's name, the test."""
-    folders = {"tests": "tests", "unit": "tests/unit/plugins/module_utils", "local": "tests/local"}
-    text = (ROOT / "docs/tests-second-tier.md").read_text().partition("## Moved to the reconcile tier")[2]
-    found = re.findall(r"`(tests|unit|local)/([\w/]+\.py)(?:::(test_\w+)(\.\.\.)?)?", text)
-    assert len(found) > 80
-    missing = []
-    for folder, name, test, abbreviated in found:
-        path = ROOT / folders[folder] / name
-        if not path.is_file() or not re.search(rf"^def {test}{'' if abbreviated or not test else '[(]'}", path.read_text(), re.MULTILINE):
-            missing.append(f"{folder}/{name} {test}")
-    assert missing == []
+LONG = "pytest.mark.long"
+ABBREVIATED = {"tests/": "tests/", "unit/": "tests/unit/plugins/module_utils/", "local/": "tests/local/"}
+
+
+@cache
+def second_tier(file: str) -> dict[str, str]:
+    """Each test of a file, and how much of it is in the second tier: "all", "some" of its parameters, or nothing."""
+    tree = ast.parse((ROOT / file).read_text())
+    assigned = {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in tree.body if isinstance(node, ast.Assign)}
+    constants = [name for name, value in assigned.items() if LONG in value]
+    found = {}
+    for scope in (tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))):
+        for test in (node for node in scope.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
+            marks = [ast.unparse(mark) for mark in (*test.decorator_list, *getattr(scope, "decorator_list", ()))]
+            some = any(re.search(rf"\b({'|'.join([LONG, *constants])})\b", mark) for mark in marks)
+            found[test.name] = "all" if LONG in marks or "pytestmark" in constants else "some" if some else ""
+    return found
+
+
+def named_tests(text: str, folder: str, row: str = "") -> list[tuple[str, str]]:
+    """File and name of each test in a cell of the page; a file without a test has an empty name. ``row``: the file that the row is about."""
+    found, file = [], row
+    for path, name, same in re.findall(r"`([\w/]+\.py)?(?:::)?(test_\w+)?`( of the same file)?", text):
+        if path:
+            start = path[: path.find("/") + 1]
+            file = (ABBREVIATED.get(start) or f"{folder}/{start}") + path.removeprefix(start)
+        if path or name:
+            found.append((row if same else file, name))
+    return found
+
+
+@pytest.fixture(scope="module")
+def second_tier_page():
+    """The tests in the first and in the last column of docs/tests-second-tier.md; those with some parameters in the second tier are in the first."""
+    text = (ROOT / "docs/tests-second-tier.md").read_text().partition("## Moved to the reconcile tier\n")[2]
+    reconcile, title, rest = text.partition("\n## Second tier\n")
+    table, parameters = rest.split("\nSome parameters of tests are also in the second tier:\n")
+    moved, guards = named_tests(parameters, "tests/integration"), []
+    for part, folder in ((reconcile, "tests/reconcile"), (table, "tests/integration")):
+        for tests, guarding in re.findall(r"^\| (.+) \| (.+) \|$", part, re.MULTILINE):
+            row = [] if tests.startswith("none") else named_tests(tests, "tests/integration")
+            moved += row
+            guards += named_tests(guarding, folder, row[0][0] if row else "")
+    assert title
+    assert len(moved) > 200
+    assert len(guards) > 200
+    return moved, guards
+
+
+def test_tests_that_the_second_tier_page_names_exist(second_tier_page):
+    named = {test for tests in second_tier_page for test in tests}
+    assert sorted((file, name) for file, name in named if not (ROOT / file).is_file() or (name and name not in second_tier(file))) == []
+
+
+def test_the_second_tier_page_names_every_test_of_the_second_tier(second_tier_page):
+    moved, _guards = second_tier_page
+    named = {(file, name) for file, name in moved if name}
+    whole = {file for file, _name in moved} - {file for file, _name in named}
+    marked = [relative(path) for path in (ROOT / "tests").rglob("test_*.py") if LONG in path.read_text()]
+    tests = [(file, name) for file in marked if file not in whole for name, part in second_tier(file).items() if part]
+    assert len(tests) > 150
+    assert sorted(set(tests) - named) == []
+
+
+def test_the_second_tier_page_names_no_test_of_the_second_tier_as_a_guard(second_tier_page):
+    _moved, guards = second_tier_page
+    assert sorted((file, name) for file, name in guards if name and second_tier(file).get(name) == "all") == []
 
 
 def test_troubleshooting_explains_every_reason_of_a_condition():
