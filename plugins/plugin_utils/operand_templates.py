@@ -36,7 +36,7 @@ PROMETHEUS = "OPERAND_PROMETHEUS"
 OPENSHIFT_PROMETHEUS: Mapping[str, Any] = {"namespace": "openshift-monitoring", "service_account": "prometheus-k8s", "labels": {}}
 
 
-def manifests(operand: Mapping[str, Any], user: str, prometheus: Mapping[str, Any] = OPENSHIFT_PROMETHEUS) -> list[dict[str, Any]]:
+def manifests(operand: Mapping[str, Any], user: str, prometheus: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The objects of a scheduler. operand: see `operand.inputs.template_variables`. user: id that pods run as, "" where the platform chooses one.
 
     prometheus: ``namespace`` and ``service_account`` of the one that reads the metrics, and the ``labels`` that it expects of a ServiceMonitor.

@@ -72,7 +72,7 @@ class Operator:
 
         def render(variables):
             meanwhile()
-            return operand_templates.manifests(variables, USER)
+            return operand_templates.manifests(variables, USER, operand_templates.OPENSHIFT_PROMETHEUS)
 
         return reconcile.reconcile(self._client, resource or scheduler.resource, render, [scheduler.namespace], self.warnings.append)
 

@@ -139,7 +139,17 @@ def test_texts_without_a_credential_stay_as_they_are(text):
 
 def test_long_free_text_is_masked_in_linear_time():
     start = time.process_time()
-    for part in ("--token-", "token is ", "curl -u ", "-", "ghp_", "-----BEGIN ", "-----BEGIN A\n", "-----BEGIN A\n-----END", "password" * 9):
+    for part in (
+        "--token-",
+        "token is ",
+        "curl -u ",
+        "-",
+        "ghp_",
+        "-----BEGIN ",
+        "-----BEGIN A\n",
+        "-----BEGIN A\n-----END",
+        "password" * 9,
+    ):
         mask_credentials(part * (200_000 // len(part)), MASK)
     # About 0.7 s. A time that grows with the square of the length would be minutes, or 6 s where a shape has a limit of its length.
     assert time.process_time() - start < 3

@@ -23,12 +23,13 @@ NEEDS = {"cluster_roles": ["osso:plugin:Coscheduling"], "controller": CONTROLLER
 EVERYTHING = {"podDisruptionBudget": {"minAvailable": 1}, "env": [{"name": "A", "value": "b"}], "volumes": [{"name": "v", "emptyDir": {}}]}
 
 
-def rendered(platform=None, needs=None, load_watcher=None, user="", prometheus=OPENSHIFT_PROMETHEUS, **given):
+def rendered(platform=None, needs=None, load_watcher=None, user="", prometheus=None, **given):
     about = facts(**given)
     platform = platform or dict.fromkeys(PLATFORM, False)
     needs = needs or {"cluster_roles": [], "controller": None, "missing": []}
     inputs = Inputs(about, decide(about), Neighbours([], ConfigMap()), platform, CONFIG, needs, load_watcher)
-    return {(one["kind"], one["metadata"]["name"]): one for one in manifests(template_variables(inputs, inputs.decision), user, prometheus)}
+    variables = template_variables(inputs, inputs.decision)
+    return {(one["kind"], one["metadata"]["name"]): one for one in manifests(variables, user, prometheus or OPENSHIFT_PROMETHEUS)}
 
 
 def test_all_objects_of_a_scheduler_without_options_are_rendered():
@@ -140,4 +141,4 @@ def manifests_of_a_secret_without_a_name():
     decision = replace(decision, secret={**decision.secret, "name": None})
     needs = {"cluster_roles": [], "controller": None, "missing": []}
     inputs = Inputs(about, decision, Neighbours([], ConfigMap()), dict.fromkeys(PLATFORM, False), CONFIG, needs)
-    return manifests(template_variables(inputs, inputs.decision), "")
+    return manifests(template_variables(inputs, inputs.decision), "", OPENSHIFT_PROMETHEUS)
