@@ -151,6 +151,11 @@ def test_the_child_has_arguments_environment_and_streams_of_the_client(warm, nam
         ("import os; os._exit(250)", 250, ""),
         ("import os; os.kill(os.getpid(), 9)", -9, ""),
         ("import os; os.kill(os.getpid(), 15)", -15, ""),
+        *(
+            (f"import os, signal; signal.signal({number}, signal.SIG_DFL); os.kill(os.getpid(), {number})", -number, "")
+            # At the first three Go's runtime prints its goroutines, and it ignores the others.
+            for number in (signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV, signal.SIGUSR1, signal.SIGPIPE, signal.SIGRTMIN)
+        ),
     ],
 )
 def test_the_client_ends_with_the_exit_status_of_the_child(warm, program, status, error):

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 const (
@@ -142,7 +143,12 @@ func killHung(connection int) {
 
 func exitLike(status syscall.WaitStatus) {
 	if status.Signaled() {
-		signal.Reset(status.Signal())
+		// Not signal.Reset: it leaves signals such as SIGSEGV to the Go runtime, which would print all its goroutines. Nor a core file of the client.
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0)
+		var action [8]uint64 // struct sigaction with SIG_DFL, larger than the kernel's
+		const setSize = 8
+		_, _, _ = syscall.RawSyscall6(
+			syscall.SYS_RT_SIGACTION, uintptr(status.Signal()), uintptr(unsafe.Pointer(&action)), 0, setSize, 0, 0)
 		_ = syscall.Kill(os.Getpid(), status.Signal())
 		time.Sleep(time.Second)
 	}
