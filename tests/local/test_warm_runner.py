@@ -230,6 +230,30 @@ def test_the_child_ends_with_its_client(warm):
     assert warm.run("result = 5").returncode == 5
 
 
+@pytest.mark.parametrize("turned", ["on", "off"])
+def test_a_playbook_ends_with_the_ansible_runner_that_started_it(warm, programs, tmp_path, turned):
+    """pexpect has it ignore SIGHUP. Otherwise it would write beside the next reconcile."""
+    (tmp_path / "ansible-playbook").write_text("#!/bin/sh\necho $$\nexec sleep 600\n")
+    (tmp_path / "ansible-playbook").chmod(0o755)
+    environment = {"PATH": f"{programs}:{tmp_path}:/usr/bin:/bin", "AWX_ISOLATED_DATA_DIR": "/tmp/run"}
+    if turned == "off":
+        environment["OPERATOR_WARM_RUNNER"] = ""
+    inner = f"{WHO}; import sys, time; sys.stdout.flush(); time.sleep(600)"
+    runner = (
+        "import os, signal, subprocess, sys, time; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+        f"subprocess.Popen(['ansible-playbook', {inner!r}], env=os.environ | {environment!r}, start_new_session=True); time.sleep(60)"
+    )
+    with warm.start("ansible-runner", runner) as client:
+        playbook = int(client.stdout.readline().split()[0])
+        assert runs(playbook)
+        client.kill()
+        try:
+            eventually(lambda: not runs(playbook))
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(playbook, signal.SIGKILL)
+
+
 def test_a_run_ends_with_its_parent(warm):
     """What it has done is unknown, so it is not done once more: ansible-operator repeats the whole reconcile."""
     with warm.start("ansible-runner", f"{WHO}; import sys, time; sys.stdout.flush(); time.sleep(60)") as client:

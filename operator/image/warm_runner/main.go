@@ -7,8 +7,9 @@
 //	warm-runner COMMAND...      the first process of the container: runs COMMAND and the parent, starts the parent again when it has
 //	                            ended, passes signals on to COMMAND, reaps, and exits with the status of COMMAND. Ends COMMAND when
 //	                            the certificate for its metrics appears, which it reads only at its start
-//	ansible-runner ARGUMENT...  the same file by another name: has the parent fork that program. Without an answer of the parent it
-//	                            executes the next file of that name on PATH
+//	ansible-runner ARGUMENT...  the same file by another name: has the parent fork that program. If it can send the parent no request, or
+//	                            the parent rejects it, it executes the next file of that name on PATH. If ansible-runner started it,
+//	                            it is killed when ansible-runner ends
 //
 // OPERATOR_WARM_RUNNER is the path of the parent's socket. If it is empty, there is no parent. warm_parent.py describes the protocol.
 package main
@@ -47,6 +48,10 @@ func main() {
 			fail("warm-runner: give a command to run")
 		}
 		os.Exit(supervise(os.Args[1:]))
+	}
+	if os.Getenv("AWX_ISOLATED_DATA_DIR") != "" {
+		// ansible-runner, which sets it, started this. It has ansible-playbook ignore the SIGHUP of its own end. execute keeps the setting.
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0)
 	}
 	if path := os.Getenv("OPERATOR_WARM_RUNNER"); path != "" {
 		runInFork(path, name)
