@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What operator/image/build adds to the Python packages of the operator's image."""
+"""What operator/image/build adds to the Python packages of the operator's image, and the programs that it requires."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,17 @@ PLAY = [{"hosts": "localhost", "gather_facts": False, "tasks": [{"ansible.builti
 
 
 @pytest.fixture
-def tree(tmp_path, monkeypatch) -> Path:
-    """The folder of the packages after the build's own additions."""
+def build(monkeypatch):
     monkeypatch.syspath_prepend(str(IMAGE))
     loader = importlib.machinery.SourceFileLoader("image_build", str(IMAGE / "build"))
-    build = importlib.util.module_from_spec(importlib.util.spec_from_loader("image_build", loader))
-    loader.exec_module(build)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("image_build", loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def tree(build, tmp_path) -> Path:
+    """The folder of the packages after the build's own additions."""
     for folder in ("ansible_test", "bin"):
         (tmp_path / "python" / folder).mkdir(parents=True)
     build.change(tmp_path / "python")
@@ -47,3 +53,28 @@ def test_a_play_gets_a_resource_that_is_nested_as_deeply_as_the_api_allows(tree,
         check=False,
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("given", "found", "is_required"),
+    [
+        ((), True, True),
+        (("warm_runner",), False, True),
+        (("ansible_operator",), False, True),
+        (("warm_runner",), True, False),
+        (("ansible_operator", "warm_runner"), False, False),
+    ],
+)
+def test_go_is_required_at_once_if_a_binary_has_to_be_built(build, monkeypatch, tmp_path, given, found, is_required):
+    """found: was ansible-operator built before?"""
+    program = tmp_path / "program"
+    program.touch()
+    monkeypatch.setattr(build.parts, "check", lambda _options: None)
+    monkeypatch.setattr(build, "BUILT_OPERATOR", program if found else tmp_path / "absent")
+    monkeypatch.setenv("PATH", "")
+    options = Namespace(**dict.fromkeys(("ansible_operator", "warm_runner")) | dict.fromkeys(given, program))
+    if is_required:
+        with pytest.raises(SystemExit, match="go is missing"):
+            build.check(options)
+    else:
+        build.check(options)
