@@ -124,8 +124,8 @@ def inside(kubectl, command) -> list[str]:
 
 
 def files_of_runs(kubectl) -> list[str]:
-    """Sockets and kubeconfigs, which each run has of its own."""
-    return inside(kubectl, "ls /tmp | grep -E '^(ansibleoperator-|kubeconfig)' || true")
+    """Sockets, kubeconfigs and temporary folders, which each run has of its own."""
+    return inside(kubectl, "ls /tmp /tmp/.ansible 2>&1 | grep -E '^(ansibleoperator-|kubeconfig|ansible-local-)' || true")
 
 
 @pytest.mark.long
@@ -164,7 +164,8 @@ def test_stopping_the_operator_in_the_middle_of_a_reconcile_leaves_nothing_half_
     before = scheduler.deployment["metadata"]["generation"]
     (pod,) = operator_pods(kubectl)
     name, restarts = pod["metadata"]["name"], pod["status"]["containerStatuses"][0]["restartCount"]
-    inside(kubectl, "touch /tmp/kubeconfig0 /tmp/ansibleoperator-0")  # as of an earlier run that was cut off
+    # As of an earlier run that was cut off
+    inside(kubectl, "touch /tmp/kubeconfig0 /tmp/ansibleoperator-0; mkdir -p /tmp/.ansible/ansible-local-0")
     # A pattern that does not match the command that looks for it.
     plays = "grep -qs 'ansible-[p]laybook' /proc/[0-9]*/cmdline"
     # No play for longer than the 5 s after which one may follow another: the next one is that of the edit.

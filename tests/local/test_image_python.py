@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What operator/image/build adds to the Python packages of the operator's image, and the programs that it requires."""
+"""What operator/image/build adds to the Python packages of the operator's image, the programs that it requires, and the image's start."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from argparse import Namespace
@@ -78,3 +79,16 @@ def test_go_is_required_at_once_if_a_binary_has_to_be_built(build, monkeypatch, 
             build.check(options)
     else:
         build.check(options)
+
+
+def test_a_start_of_the_image_removes_the_files_of_runs_that_were_cut_off(tmp_path):
+    text = (IMAGE.parent / "Containerfile").read_text().replace("\\\n", "")
+    *shell, script, name = json.loads(re.search(r"^ENTRYPOINT (.*)$", text, re.MULTILINE)[1])[:4]
+    for left in ("ansibleoperator-1", "kubeconfig1", ".ansible/ansible-local-1/file", "ansible-operator/runner/artifacts"):
+        (tmp_path / left).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / left).touch()
+    done = subprocess.run(
+        [*shell, script.replace("/tmp/", f"{tmp_path}/"), name, "echo", "a b"], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("a b\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["ansible-operator"]
