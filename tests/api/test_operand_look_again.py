@@ -71,14 +71,20 @@ def test_the_answer_of_an_image_is_not_waited_for(scheduler_without_config, kube
     scheduler_without_config.write_config()
     scheduler_without_config.write(schedulerImage="registry.example.com/scheduler:mine")
     place = f"--namespace={scheduler_without_config.namespace}"
+    versions = set()
     for _attempt in range(2):
         assert seconds(look_again(scheduler_without_config)) <= 10
+        status, reason, message = scheduler_without_config.condition("Progressing")
+        assert (status, reason) == ("True", "RollingOut")
+        assert "a Job runs the image" in message
+        versions.add(scheduler_without_config.resource["metadata"]["resourceVersion"])
         (job,) = kubectl.json("get", "jobs", place)["items"]
         (secret,) = kubectl.json("get", "secrets", place)["items"]
         assert job["metadata"]["name"] == secret["metadata"]["name"]
         assert job["spec"]["template"]["spec"]["containers"][0]["image"] == "registry.example.com/scheduler:mine"
         assert not scheduler_without_config.deployment
         assert scheduler_without_config.condition("ConfigValid") == ("", "", "")
+    assert len(versions) == 1, "the second look wrote the status again"
     # Its maker ended in between: the question begins again.
     kubectl("delete", "secret", secret["metadata"]["name"], place)
     look_again(scheduler_without_config)

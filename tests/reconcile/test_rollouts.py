@@ -11,6 +11,8 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import image_answer
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
 from conformance.operator.steps import edit, patch, version
 from support.admission import mutating_policy
 from support.operator_in_process import crashing, ready, unpullable
@@ -95,6 +97,27 @@ def test_a_new_scheduler_has_one_rollout_until_it_is_available_and_none_afterwar
     assert scheduler.resource["status"]["observedGeneration"] == scheduler.resource["metadata"]["generation"]
     assert version(scheduler) == before
     assert operator.writes(scheduler) == 0
+
+
+def test_an_unknown_image_is_asked_once_and_reported_meanwhile(scheduler, operator, kubectl, monkeypatch):
+    monkeypatch.setattr(image_answer, "ask_without_waiting", lambda *_question: 2)
+    before = scheduler.resource["status"]
+    scheduler.write(schedulerImage="registry.example.com/scheduler:mine")
+    assert operator.reconcile(scheduler).look_again == "2s"
+    assert scheduler.condition("Progressing")[:2] == ("True", "RollingOut")
+    after = scheduler.resource["status"]
+    unchanged = [[one for one in status["conditions"] if one["type"] != "Progressing"] for status in (before, after)]
+    assert unchanged[0] == unchanged[1]
+    assert after["observedGeneration"] == before["observedGeneration"]
+    assert operator.writes(scheduler) == 0, "the next look"
+
+    monkeypatch.setattr(image_answer, "ask_without_waiting", lambda *_question: Answer(True))
+    operator.serve(scheduler)
+    assert scheduler.condition("ConfigValid")[:2] == ("True", "ImageAccepts")
+    monkeypatch.setattr(image_answer, "ask_without_waiting", lambda *_question: pytest.fail("The rollout has served."))
+    kubectl("delete", f"deployment/{scheduler.workload}", f"--namespace={scheduler.namespace}")
+    operator.serve(scheduler)
+    assert scheduler.condition("ConfigValid")[:2] == ("True", "ImageAccepts")
 
 
 def test_a_crashing_rollout_is_rolled_back_and_the_pods_last_message_is_reported(scheduler, operator):

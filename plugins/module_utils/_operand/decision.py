@@ -246,8 +246,14 @@ def config_valid(facts: Facts) -> Condition:
 
 def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
     before = in_status(facts.resource.get("status") or {}, "ConfigValid")
-    if before.get("reason") == IMAGE_ACCEPTS and not _unusable(facts, facts.resource["spec"]) and is_deployed(facts):
+    is_usable = not _unusable(facts, facts.resource["spec"])
+    if before.get("reason") == IMAGE_ACCEPTS and is_usable and is_deployed(facts):
         return condition("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
+    if is_usable and has_served(facts) and not is_deployed(facts):
+        message = (
+            f"The kube-scheduler in the image has already run with it. Other checks are release-independent, because {target.unknown}."
+        )
+        return condition("ConfigValid", "True", IMAGE_ACCEPTS, message + warnings)
     answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""
     message = (
         f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {VERSION_ANNOTATION} "
@@ -260,6 +266,11 @@ def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
 def is_deployed(facts: Facts) -> bool:
     """Does the Deployment hold what the resource asks for?"""
     return rollouts.deployed(facts.deployment) == rollouts.identity(requested_rollout(facts))
+
+
+def has_served(facts: Facts) -> bool:
+    """Is what the resource asks for the last rollout that served? Its Deployment may have been deleted or hold another one."""
+    return facts.memory.served_id == rollouts.identity(requested_rollout(facts))
 
 
 def _unusable(facts: Facts, spec: Object) -> Reason | None:

@@ -100,11 +100,12 @@ class Inputs(NamedTuple):
 
 
 class Unanswered(Exception):
-    """The image runs in a Job, and has not answered yet. ``seconds``: when to look for the answer."""
+    """The image of ``resource`` runs in a Job, and has not answered yet. ``seconds``: when to look for the answer."""
 
-    def __init__(self, seconds: int):
+    def __init__(self, seconds: int, resource: Object):
         super().__init__()
         self.seconds = seconds
+        self.resource = resource
 
 
 class Reader:
@@ -270,12 +271,14 @@ class Reader:
         )
         answer = image_answer.ask_without_waiting(self._client, question, timestamps.now())
         if isinstance(answer, int):
-            raise Unanswered(answer)
+            raise Unanswered(answer, self._resource)
         return answer
 
     @staticmethod
     def _is_to_be_asked(facts: decisions.Facts, decision: decisions.Application) -> bool:
-        return not decision.is_kept and facts.found_config.valid is None and not decisions.is_deployed(facts)
+        if decision.is_kept or facts.found_config.valid is not None:
+            return False
+        return not (decisions.is_deployed(facts) or decisions.has_served(facts))
 
     def _secrets(self, deployment: Object | None) -> list[Object]:
         """Those with configurations and tokens of the scheduler.

@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import condition_metrics, events, resource_names, upstream_cleanup
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import (
+    ASK_TIMEOUT,
     Inputs,
     Reader,
     TemplateVariables,
@@ -91,7 +92,8 @@ def reconcile(
     try:
         inputs = Reader(client, resource, namespaces).read()
     except Unanswered as unanswered:
-        return Result(look_again=f"{unanswered.seconds}s")
+        asking = Reporting(client, unanswered.resource, warn).asking(ASK_TIMEOUT)
+        return Result(asking.changed, f"{unanswered.seconds}s")
     except Exception as error:
         return _unread(client, resource, message_of(error), warn)
     applied, failure, resource = Applied(), "", inputs.facts.resource

@@ -117,13 +117,28 @@ class Reporting:
             self._warn(problem)
         return Reported(changed, self._look_again(outcome, status, applied.objects, is_new=facts.deployment is None))
 
+    def asking(self, timeout: int) -> Reported:
+        """While an unknown image runs in a Job, for at most ``timeout`` seconds: nothing is applied yet."""
+        image = self._resource["spec"]["schedulerImage"]
+        message = (
+            f"The release of the image {image} is unknown. Before the rollout, a Job runs the image for at most {timeout} s to validate the "
+            "configuration."
+        )
+        status = self._status_with(condition("Progressing", "True", statuses.ROLLING_OUT, message))
+        changed = self._write_status(status)
+        condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])
+        return Reported(changed)
+
+    def _status_with(self, *known: Condition) -> Object:
+        """The status before, also its observedGeneration, with these conditions."""
+        before = self._resource.get("status") or {}
+        kept = ("observedGeneration", "readyReplicas", "schedulerNames", "generations")
+        return {**{key: before[key] for key in kept if key in before}, "conditions": self._conditions(*known)}
+
     def unread(self, error: str) -> Reported:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
         before = self._resource.get("status") or {}
-        status = {
-            **{key: before[key] for key in ("observedGeneration", "readyReplicas", "schedulerNames", "generations") if key in before},
-            "conditions": self._conditions(condition("Degraded", "True", "ReadFailed", error)),
-        }
+        status = self._status_with(condition("Degraded", "True", "ReadFailed", error))
         changed = self._write_status(status)
         changed |= self.write_events(events.of_reconcile((), before, status))
         condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])

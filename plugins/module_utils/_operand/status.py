@@ -52,7 +52,7 @@ _MINUTE = 60
 # Seconds between two looks, whichever resources they are at: a reconcile takes up to about one second of CPU time.
 _SHARE = 5
 
-REMOVING = "Removing"
+REMOVING, ROLLING_OUT = "Removing", "RollingOut"
 
 MANY = _OWN_LOOK // _SHARE
 """So many resources that none is looked at more often than all are."""
@@ -260,7 +260,7 @@ def _progressing(outcome: Outcome) -> Condition:
         metadata = deployment["metadata"]
         resume = f"kubectl rollout resume deployment/{metadata['name']} -n {metadata['namespace']}"
         message += f" The rollout is paused (spec.paused of the Deployment): continue it with {resume}."
-    return condition("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
+    return condition("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else ROLLING_OUT, message)
 
 
 def _is_rolling_out(outcome: Outcome) -> bool:

@@ -250,6 +250,17 @@ def test_verdict_of_the_image_itself_stays_while_its_rollout_is_deployed():
     assert decide(facts(resource=before, config=UNKNOWN, deployment=serving(OLD))).config_valid["reason"] == "ImageUnknown"
 
 
+@pytest.mark.parametrize("live", [None, OLD])
+def test_an_image_whose_rollout_has_served_accepts_the_configuration(live):
+    """Its Deployment was deleted, or holds another rollout that fails."""
+    wanted = requested_rollout(facts(config=UNKNOWN))
+    given = {"config": UNKNOWN, "deployment": live and serving(live)}
+    told = decide(facts(**given, memory=memory(wanted))).config_valid
+    assert (told["status"], told["reason"]) == ("True", "ImageAccepts")
+    assert "has already run with it" in told["message"]
+    assert decide(facts(**given, memory=memory({**wanted, "image": "image:0"}))).config_valid["reason"] == "ImageUnknown"
+
+
 @pytest.mark.parametrize(
     ("spec", "config", "status", "reason", "said"),
     [
