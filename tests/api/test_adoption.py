@@ -96,7 +96,7 @@ def test_the_documented_scheduler_is_left_to_its_owner(theirs, play, kubectl, au
     assert present(kubectl) == theirs
 
 
-def test_the_documented_scheduler_is_adopted_and_given_back(theirs, play, kubectl, audit):
+def test_the_documented_scheduler_is_adopted_and_released(theirs, play, kubectl, audit):
     adopt = {"custom_scheduler_adopt": True}
     with audit:
         predicted = run(play, variables=adopt, check=True)
@@ -178,7 +178,7 @@ def secondary(play, namespace, secondary_scheduler_kind):
 CONFIG_MAP = "secondary-scheduler-batch-config"
 
 
-def test_a_changed_config_map_is_put_back_or_ends_the_run(secondary, kubectl, namespace, audit):
+def test_a_changed_config_map_is_restored_with_force_or_reported_as_a_conflict(secondary, kubectl, namespace, audit):
     secondary()
     before = kubectl.get("configmap", CONFIG_MAP, namespace)["data"]
     patch = json.dumps({"data": {"config.yaml": "changed by hand"}})

@@ -163,7 +163,7 @@ class TestLifeCycle:
         assert run.result["diff"] == []
         assert apply(odd, check=True).actions() == {"Deployment app": "unchanged"}
 
-    def test_state_absent_deletes_what_exists_and_then_changes_nothing(self, apply, kubectl, namespace):
+    def test_state_absent_deletes_existing_objects_and_then_changes_nothing(self, apply, kubectl, namespace):
         manifests = [config_map(namespace, "one"), config_map(namespace, "two")]
         apply(manifests[0])
         predicted = apply(manifests, state="absent", check=True)
@@ -221,7 +221,7 @@ class TestLifeCycle:
         finally:
             apply(manifests[1], state="absent")
 
-    def test_live_objects_are_returned_for_the_kinds_asked_for(self, apply, namespace):
+    def test_live_objects_are_returned_for_the_requested_kinds(self, apply, namespace):
         run = apply([config_map(namespace, a="1"), config_map(namespace, "other")], return_kinds=["ConfigMap"])
         assert [one["metadata"]["name"] for one in run.result["resources"]] == ["settings", "other"]
         assert run.result["resources"][0]["data"] == {"a": "1"}
@@ -490,7 +490,7 @@ class TestSets:
         assert run(config_map(new, "a", changed="1")).actions()["ConfigMap a"] == "updated"
         assert run(config_map(new, "b"), prune=True).actions()["ConfigMap a"] == "deleted"
 
-    def test_a_set_can_hold_the_namespace_of_its_inventory(self, apply, kubectl, namespace, new):
+    def test_a_set_can_contain_the_namespace_of_its_inventory(self, apply, kubectl, namespace, new):
         manifests = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}, config_map(new)]
         run = apply(manifests, set_name="mine", set_namespace=new)
         assert list(run.actions()) == [f"Namespace {new}", "ConfigMap osso-set-mine", "ConfigMap settings"]
@@ -498,7 +498,7 @@ class TestSets:
         assert list(gone.actions()) == ["ConfigMap settings", "ConfigMap osso-set-mine", f"Namespace {new}"]
         assert kubectl.json("get", "namespace", new, "--ignore-not-found") is None
 
-    def test_a_namespace_that_was_there_before_is_not_deleted_with_the_set(self, apply, kubectl, namespace):
+    def test_a_namespace_that_existed_before_is_not_deleted_with_the_set(self, apply, kubectl, namespace):
         manifests = [
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {"team": "batch"}}},
             config_map(namespace, "one"),
@@ -546,7 +546,7 @@ class TestSets:
         assert f"CustomResourceDefinition things.{group}" in apply(state="absent", all_of=everything, **options).actions()
         assert kubectl.json("get", "customresourcedefinition", f"things.{group}", "--ignore-not-found") is None
 
-    def test_a_kind_that_others_brought_can_be_left_as_it_is(self, apply, kubectl, namespace, group):
+    def test_a_crd_that_others_installed_can_be_left_as_it_is(self, apply, kubectl, namespace, group):
         options = {"set_name": "mine", "set_namespace": namespace, "keep_existing": [f"things.{group}"], "prune": True}
         theirs = things(group)
         theirs["spec"]["names"]["shortNames"] = ["theirs"]
@@ -594,7 +594,7 @@ class TestSets:
             in apply(state="absent", all_of=everything, set_name="mine", set_namespace=namespace).actions()
         )
 
-    def test_namespaces_and_kinds_that_were_there_before_do_not_become_members(self, apply, kubectl, namespace, group, new):
+    def test_existing_namespaces_and_crds_do_not_become_members(self, apply, kubectl, namespace, group, new):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
         kubectl.apply(own_namespace, things(group))
         established(kubectl, f"things.{group}")

@@ -55,7 +55,7 @@ class TestRefusals:
             assert "spec.replicas: Invalid value: -1: must be greater than or equal to 0" in message
             assert "spec.template.metadata.labels" in message
 
-    def test_a_member_that_nobody_can_change_is_not_created_again(self, apply, fails, kubectl, namespace):
+    def test_an_immutable_member_is_not_created_again(self, apply, fails, kubectl, namespace):
         """Only an operator does that, which cannot ask its user."""
         kept = {**config_map(namespace, a="1"), "immutable": True}
         apply(kept, set_name="kept", set_namespace=namespace)
@@ -65,7 +65,7 @@ class TestRefusals:
             assert "field is immutable when `immutable` is set" in message
         assert kubectl.get("configmap", "settings", namespace) == before
 
-    def test_unknown_fields_and_wrong_types_are_refused(self, fails, namespace):
+    def test_unknown_fields_and_wrong_types_are_rejected(self, fails, namespace):
         typo = deployment(namespace)
         typo["spec"]["replicsa"] = 1
         assert ".spec.replicsa: field not declared in schema" in fails(typo)
@@ -112,7 +112,7 @@ class TestRefusals:
         assert run.result["requests"]["write"] == 3
         assert (run.result["status"], run.result["reason"]) == (422, "Invalid")
 
-    def test_all_that_the_server_rejects_is_known_before_the_first_write(self, apply, kubectl, namespace):
+    def test_all_rejections_by_the_server_are_reported_before_the_first_write(self, apply, kubectl, namespace):
         manifests = [config_map(namespace, "never"), invalid(namespace), config_map(namespace, "Invalid")]
         run = apply(manifests, succeed=False)
         assert f"Deployment {namespace}/app: could not apply it: the server finds it invalid: " in run.message
@@ -128,7 +128,7 @@ class TestRefusals:
         assert run.result["requests"]["write"] == 0
         assert kubectl.json("get", "configmap", "never", f"--namespace={namespace}", "--ignore-not-found") is None
 
-    def test_a_missing_permission_names_who_what_and_the_remedy(self, fails, kubectl, namespace):
+    def test_the_error_for_a_missing_permission_names_account_rule_and_remedy(self, fails, kubectl, namespace):
         may_read = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
         with service_account(kubectl, namespace, may_read) as robot:
             for check in (True, False):
@@ -155,7 +155,7 @@ class TestRefusals:
             assert apply([], state="absent", **of_set, **robot).actions()["ConfigMap settings"] == "deleted"
             assert "verb list, resource nodes" in fails(state="absent", **of_set, **robot)
 
-    def test_a_user_who_grants_more_than_he_may_learns_which_verbs_are_needed(self, fails, kubectl, namespace):
+    def test_an_error_about_granting_too_many_permissions_names_the_required_verbs(self, fails, kubectl, namespace):
         rbac = "rbac.authorization.k8s.io"
         may = {"apiGroups": [rbac], "resources": ["roles"], "verbs": ["get", "patch", "create"]}
         role = {
@@ -299,7 +299,7 @@ class TestConnection:
         assert run.message.startswith(f"ConfigMap {namespace}/settings: could not read it: ")
         assert run.result["status"] == 0
 
-    def test_waiting_goes_on_after_an_outage(self, apply, kubectl, proxy, namespace):
+    def test_the_wait_continues_after_an_outage(self, apply, kubectl, proxy, namespace):
         group = f"{namespace}.example.com"
         apply([things(group), thing(group, namespace)])
         wait_for = [{"api_version": f"{group}/v1", "kind": "Thing", "name": "one", "namespace": namespace, "condition": {"type": "Ready"}}]

@@ -10,7 +10,7 @@ import pytest
 from support.objects import config_map, deployment
 
 
-def test_what_was_pruned_is_restored_by_its_manifests(apply, namespace, kubectl, audit):
+def test_pruned_objects_are_restored_by_their_returned_manifests(apply, namespace, kubectl, audit):
     members = {"set_name": "moving", "set_namespace": namespace}
     workload = deployment(namespace)
     apply([workload, config_map(namespace)], **members)
@@ -46,7 +46,7 @@ def with_variable(namespace, **container):
     return ours
 
 
-def test_check_mode_predicts_without_what_an_earlier_task_deletes(apply, namespace, owned, audit):
+def test_check_mode_ignores_objects_that_an_earlier_task_deletes(apply, namespace, owned, audit):
     """Merged with what is still there, it would have both value and valueFrom."""
     options = {"check": True, "diff": True, "force_conflicts": True}
     assert "may not be specified when `value` is not empty" in apply(with_variable(namespace), succeed=False, **options).message

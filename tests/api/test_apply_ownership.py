@@ -74,7 +74,7 @@ class TestAdoption:
         assert live("robot", "serviceaccount")
 
     @pytest.mark.parametrize("server_side", [True, False])
-    def test_adopted_objects_are_given_back(self, apply, audit, live, namespace, applied, server_side):
+    def test_adopted_objects_are_released(self, apply, audit, live, namespace, applied, server_side):
         theirs = config_map(namespace, a="theirs", b="theirs")
         applied(account(namespace), theirs, server_side=server_side)
         before = {manager for manager, _operation in managers(live("settings"))}
@@ -126,7 +126,7 @@ class TestAdoption:
         assert live("settings")["data"] == ({"a": "theirs", "b": "theirs"} if server_side else {"a": "theirs", "b": "theirs", "c": "ours"})
         assert apply(state="absent", **options).actions() == {"ConfigMap osso-set-mine": "absent"}
 
-    def test_an_adopted_object_that_leaves_the_set_is_given_back(self, apply, live, namespace, applied):
+    def test_an_adopted_object_that_leaves_the_set_is_released(self, apply, live, namespace, applied):
         applied(config_map(namespace))
         options = {"set_name": "mine", "set_namespace": namespace}
         apply([config_map(namespace), config_map(namespace, "new")], adopt=True, **options)
@@ -136,7 +136,7 @@ class TestAdoption:
         assert SET not in (live("settings")["metadata"].get("labels") or {})
         assert apply(config_map(namespace, "new"), prune=True, **options).result["requests"] == {"read": 2, "write": 0, "dry_run": 0}
 
-    def test_adopted_objects_that_labels_select_are_given_back(self, apply, live, namespace, applied):
+    def test_adopted_objects_that_labels_select_are_released(self, apply, live, namespace, applied):
         applied(config_map(namespace))
         apply([config_map(namespace), config_map(namespace, "new")], set_name="mine", set_namespace=namespace, adopt=True)
         kind = {"api_version": "v1", "kind": "ConfigMap", "namespace": namespace}
@@ -156,7 +156,7 @@ class TestAdoption:
         kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", '--patch={"metadata":{"finalizers":null}}')
         assert apply([config_map(namespace, a="ours")], set_name="mine").actions() == {"ConfigMap settings": "created"}
 
-    def test_what_replaces_an_object_that_another_deletes_is_not_a_member(self, apply, kubectl, live, namespace):
+    def test_an_object_that_others_recreate_during_the_wait_is_not_a_member(self, apply, kubectl, live, namespace):
         """The inventory names it no sooner than there is one of ours."""
         theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
         held = {**theirs, "metadata": {**theirs["metadata"], "finalizers": ["example.com/hold"]}}
@@ -199,7 +199,7 @@ class TestAdoption:
         assert apply([config_map(namespace, b="ours")], **options).result["changed"] is False
         assert apply(state="absent", **options).actions()["ConfigMap settings"] == "released"
 
-    def test_an_object_taken_back_by_its_owner_is_not_changed_by_force(self, apply, kubectl, live, namespace, applied):
+    def test_an_adopted_object_that_its_owner_replaced_is_not_overwritten(self, apply, kubectl, live, namespace, applied):
         theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
         applied(theirs)
         apply([config_map(namespace, a="ours")], adopt=True, **options)
@@ -210,7 +210,9 @@ class TestAdoption:
         assert live("settings")["data"] == {"a": "theirs"}
 
     @pytest.mark.parametrize("is_created_again", [True, False])
-    def test_what_follows_an_adopted_object_is_created_only_by_the_run(self, apply, kubectl, live, namespace, applied, is_created_again):
+    def test_the_successor_of_an_adopted_object_is_ours_only_if_the_run_created_it(
+        self, apply, kubectl, live, namespace, applied, is_created_again
+    ):
         """Its owner deletes it, and a run does not see its end."""
         theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
         held = {**theirs, "metadata": {**theirs["metadata"], "finalizers": ["example.com/hold"]}}
@@ -334,7 +336,7 @@ class TestForeignChanges:
         assert live("settings")["data"] == {"a": "1", "b": "1", "c": "theirs"}
 
 
-def test_a_definition_and_its_first_use_can_change_together(apply, namespace, group):
+def test_a_crd_and_a_resource_that_uses_its_new_field_change_together(apply, namespace, group):
     """The server does not know the field yet that the resource has"""
     apply([things(group), thing(group, namespace)])
     wider = things(group)
@@ -367,7 +369,7 @@ class TestEditsWithoutMerge:
         assert "it is valid without what the field managers kubectl-patch set; force_conflicts: true" in run.message
         assert live("web", "service") == before
 
-    def test_with_force_the_content_is_the_manifest_s_as_check_mode_predicts(self, apply, live, namespace, edited):
+    def test_forced_changes_match_the_manifest_and_the_prediction_of_check_mode(self, apply, live, namespace, edited):
         options = {"set_name": "mine", "set_namespace": namespace, "force_conflicts": True, "diff": True}
         address = live("web", "service")["spec"]["clusterIP"]
         predicted = apply([edited], check=True, **options)

@@ -129,7 +129,7 @@ def test_fields_that_only_the_other_manager_had_are_removed_in_one_rollout(apply
     assert second.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}
 
 
-def test_check_mode_predicts_what_the_real_run_leaves(apply, audit, kubectl, namespace, group, written):
+def test_check_mode_predicts_the_result_of_the_real_run(apply, audit, kubectl, namespace, group, written):
     definition = things(group)
     apply(definition)
     wanted = [ours(namespace), service(namespace, 443), role(namespace, "get"), thing(group, namespace)]

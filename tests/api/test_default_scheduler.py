@@ -76,7 +76,7 @@ def test_check_mode_writes_nothing(openshift_cluster, configure, kubectl):
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_on_a_hosted_control_plane_the_error_names_the_place_for_the_change(openshift_cluster, configure, kubectl, audit, check):
+def test_the_error_on_a_hosted_control_plane_names_the_field_to_change(openshift_cluster, configure, kubectl, audit, check):
     """The pods of its default scheduler run in another cluster."""
     names = {"infrastructureName": "x", "apiServerURL": "", "apiServerInternalURI": "", "etcdDiscoveryDomain": ""}
     hosted = {"status": {**names, "controlPlaneTopology": "External", "infrastructureTopology": "HighlyAvailable"}}
@@ -252,7 +252,7 @@ def test_configuration_that_is_not_the_profiles_is_an_error(openshift_cluster, c
         openshift_cluster.broken = False
 
 
-def test_rollout_that_does_not_end_is_given_up_with_what_is_known(openshift_cluster, configure):
+def test_the_error_of_a_rollout_timeout_contains_the_latest_events(openshift_cluster, configure):
     openshift_cluster.held = True
     try:
         run = configure(profile="LowNodeUtilization", clear_policy=True, log_level="Trace", wait_timeout=5, succeed=False)

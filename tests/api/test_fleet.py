@@ -146,7 +146,7 @@ def test_no_other_cluster_is_changed_if_the_canary_fails(installed, fleet, acces
         ("100%", False),
     ],
 )
-def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, accesses, serial, refused, tmp_path):
+def test_a_canary_that_ansible_would_ignore_is_rejected(installed, fleet, accesses, serial, refused, tmp_path):
     """Ansible makes batches before it looks at variables of groups."""
     before = positions(fleet)
     path = inventory(tmp_path / "inventory.json", accesses)

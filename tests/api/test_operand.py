@@ -116,7 +116,7 @@ def deleted_at(scheduler, time):
     return resource
 
 
-def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, audit):
+def test_a_deletion_returns_at_once_and_reports_the_blocking_finalizer(held, operator, audit):
     hold(held, "example.com/hold")
     held.kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
     first = operator.finalize(held)
@@ -134,7 +134,7 @@ def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, 
     assert outside(held) == {}
 
 
-def test_an_object_held_for_too_long_leaves_neither_lease_nor_inventory(held, operator):
+def test_a_cleanup_that_is_given_up_leaves_neither_lease_nor_inventory(held, operator):
     hold(held, "example.com/hold")
     resource = deleted_at(held, "2026-01-01T00:00:00Z")
     lease = {"name": held.workload, "namespace": held.namespace}
@@ -148,7 +148,7 @@ def test_an_object_held_for_too_long_leaves_neither_lease_nor_inventory(held, op
     hold(held)
 
 
-def test_a_reconcile_with_state_removed_does_not_wait_for_held_objects(held, operator):
+def test_a_reconcile_with_state_removed_does_not_wait_for_finalizers(held, operator):
     hold(held, "example.com/hold")
     held.write(managementState="Removed")
     first = operator.reconcile(held)
@@ -163,7 +163,7 @@ def test_a_reconcile_with_state_removed_does_not_wait_for_held_objects(held, ope
     assert operator.writes(held) == 0
 
 
-def test_a_removal_that_is_refused_is_reported_and_tried_again(held, operator, monkeypatch):
+def test_a_rejected_removal_is_reported_and_retried(held, operator, monkeypatch):
     """Such as by a webhook."""
 
     def refused(*_arguments, **_options):
@@ -183,7 +183,7 @@ def test_a_removal_that_is_refused_is_reported_and_tried_again(held, operator, m
     assert not held.deployment
 
 
-def test_an_unusable_configuration_does_not_hold_the_deletion_up(held, operator):
+def test_an_unusable_configuration_does_not_delay_the_deletion(held, operator):
     held.write(schedulerConfig="no/name")
     removed(operator, held)
     assert outside(held) == {}

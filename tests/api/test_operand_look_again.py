@@ -35,7 +35,7 @@ def seconds(text) -> int:
     return int(text.removesuffix("s"))
 
 
-def test_only_a_config_map_that_does_not_exist_is_looked_for(scheduler_without_config, kubectl):
+def test_the_operator_polls_only_for_a_missing_config_map(scheduler_without_config, kubectl):
     assert seconds(look_again(scheduler_without_config)) >= 10
     assert scheduler_without_config.condition("ConfigValid")[1] == "ConfigMapMissing"
     config_map = {

@@ -252,7 +252,7 @@ def topology(simulation, kubectl):
     kubectl("delete", "noderesourcetopologies", *created)
 
 
-def test_node_resource_topology_refuses_what_no_single_zone_has_room_for(simulation, topology):
+def test_node_resource_topology_rejects_pods_that_fit_into_no_single_zone(simulation, topology):
     # Both have 8 CPUs, but only one has 6 of them in one zone.
     split, whole = simulation.node("split", cpu="8"), simulation.node("whole", cpu="8")
     topology(split, ["4", "4"])

@@ -638,7 +638,7 @@ def test_an_explanation_lists_equal_nodes_as_ties_and_a_single_node_without_scor
     assert (alone["ties"], alone["nodes"][0]["fits"], alone["nodes"][0]["score"]) == (["a"], True, None)
 
 
-def test_an_explanation_says_why_no_node_fits_and_which_change_would_help(why):
+def test_an_explanation_shows_why_no_node_fits_and_which_change_would_help(why):
     """Each filter by its node, and each change by itself."""
     nodes = [
         node("full"),
@@ -803,7 +803,7 @@ def test_errors_of_the_playbook_name_its_variables(binary, play, tmp_path, chang
     assert "candidate." not in run.failures[0].result["msg"]
 
 
-def test_what_ansible_shows_as_the_error_names_variables_too(tmp_path):
+def test_the_error_that_ansible_prints_uses_variable_names_too(tmp_path):
     """Since ansible-core 2.19, it is not the message of the task's result."""
     file = tmp_path / "list.json"
     file.write_bytes(listed(*THREE, pod("p", on="a")))

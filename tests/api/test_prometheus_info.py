@@ -210,7 +210,7 @@ def test_a_token_lifetime_that_is_too_short_is_reported(look, reader):
 # Certificates
 
 
-def test_wrong_authority_is_noticed_and_nothing_sent(look, reader, stack, tmp_path):
+def test_a_certificate_of_another_ca_is_reported_and_no_query_is_sent(look, reader, stack, tmp_path):
     other = Authority(tmp_path)
     before = stack.queries_seen()
     result = look(service_account=reader, prometheus_ca=other.pem)

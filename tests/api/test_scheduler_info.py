@@ -42,7 +42,7 @@ def test_a_user_who_may_list_one_namespace_sees_its_unserved_pods(module_result,
     assert f"Pods outside of the namespaces {namespace}: listing them everywhere is not allowed" in result["unknown"]
 
 
-def test_a_user_of_another_namespace_learns_that_nothing_was_listed(run_module, kubectl, namespace, pending_pod):
+def test_a_user_of_another_namespace_gets_a_warning_that_nothing_was_listed(run_module, kubectl, namespace, pending_pod):
     pending_pod("nobody")
     with service_account(kubectl, namespace, READ_ALL) as access:
         result = run_module(MODULE, access)

@@ -61,7 +61,7 @@ WRONG = (
 )
 
 
-def test_wrong_configurations_are_refused_before_anything_is_written(audit):
+def test_wrong_configurations_are_rejected_before_anything_is_written(audit):
     schedulers = [{"name": f"bad-{number}", "image": "image", **scheduler} for number, (scheduler, _said) in enumerate(WRONG)]
     with audit:
         run = site(variables={"secondary_schedulers": schedulers}, succeed=False)
@@ -188,7 +188,7 @@ def operator_namespace(kubectl):
     kubectl("delete", "namespace", NAMESPACE)
 
 
-def test_second_operator_for_the_namespace_is_refused(operator_namespace, kubectl):
+def test_a_second_operator_for_the_namespace_is_rejected(operator_namespace, kubectl):
     rival = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -249,7 +249,7 @@ ITEM = {"image": IMAGE, "preset": "no_scoring", "preset_parameters": {"scheduler
     ],
     ids=["one schedulerName", "several errors"],
 )
-def test_items_that_cannot_stand_side_by_side_are_named_before_anything_is_written(items, messages, audit):
+def test_conflicting_items_are_named_before_anything_is_written(items, messages, audit):
     with audit:
         run = site(variables={"secondary_schedulers": items}, succeed=False)
     (failure,) = run.failures

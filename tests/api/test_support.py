@@ -27,7 +27,7 @@ def test_audit_sees_writes_and_who_sent_them(audit, kubectl, namespace, run_modu
     ]
 
 
-def test_audit_tells_reads_and_dry_runs_from_writes(audit, kubectl, namespace):
+def test_audit_distinguishes_reads_and_dry_runs_from_writes(audit, kubectl, namespace):
     with audit:
         kubectl("get", "configmaps", "--namespace", namespace)
         kubectl("create", "configmap", "never", "--namespace", namespace, "--dry-run=server")

@@ -61,7 +61,7 @@ def test_metrics_are_waited_for_and_schedulers_are_scraped(stack, schedulers):
 
 
 @pytest.mark.long
-def test_pods_go_where_the_presets_send_them(stack, schedulers, kubectl, namespace):
+def test_each_preset_places_its_pods_on_the_expected_node(stack, schedulers, kubectl, namespace):
     """Each scheduler to a node of its own; and where the loads of two nodes change places, so do the choices that go by them."""
     full, filling, quiet = stack.nodes[:3]
     reserve(kubectl, namespace, filling, quiet)

@@ -120,7 +120,7 @@ def test_an_unknown_image_validates_the_configuration_itself(own_scheduler, new,
 
 
 @pytest.mark.long
-def test_default_scheduler_is_refused_unless_it_is_meant(new):
+def test_the_name_default_scheduler_is_rejected_without_the_annotation(new):
     scheduler = new(scheduler_name="default-scheduler")
     scheduler.write_config()
     scheduler.write()

@@ -87,7 +87,7 @@ class Client:
             return answer.status, answer.headers, json.load(answer)
 
 
-def test_proxy_refuses_at_its_rate_and_passes_the_rest(own_cluster, kubectl, namespace):
+def test_the_proxy_answers_429_at_its_rate_and_passes_other_requests(own_cluster, kubectl, namespace):
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "create"]}
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "made-"}}

@@ -208,7 +208,7 @@ def test_the_job_of_a_killed_module_is_deleted_with_its_objects(given, left_over
     eventually(lambda: not left_over(), within=400)
 
 
-def test_no_secret_of_the_cluster_is_in_what_a_preview_writes(left_over, kubectl, kubeconfig, namespace, play, tmp_path, monkeypatch):
+def test_no_secret_of_the_cluster_is_in_the_output_of_a_preview(left_over, kubectl, kubeconfig, namespace, play, tmp_path, monkeypatch):
     """Not in the Secrets of the Job, in its log, in the answer and on the page. A label that is planted in the same pod is in the Secrets."""
     planted = pod("planted", labels={"app": "planted-label"}, schedulerName="nobody")
     (container,) = planted["spec"]["containers"]

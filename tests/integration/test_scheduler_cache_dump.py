@@ -111,7 +111,7 @@ def ephemeral(kubectl, second) -> list[str]:
     return [container["name"] for container in one["spec"].get("ephemeralContainers") or []]
 
 
-def test_check_mode_reports_what_it_would_do_and_does_nothing(dump, second, kubectl, audit):
+def test_check_mode_reports_the_planned_actions_and_executes_none(dump, second, kubectl, audit):
     with audit:
         result = dump(check=True)
     assert audit.writes() == []

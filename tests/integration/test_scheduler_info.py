@@ -133,7 +133,7 @@ def test_a_scheduler_whose_lease_another_holds_is_not_available(kubectl, second,
 
 
 @pytest.mark.long
-def test_the_message_says_why_an_instance_does_not_start(kubectl, second, seen):
+def test_the_message_shows_why_an_instance_does_not_start(kubectl, second, seen):
     image = "registry.invalid/does/not:exist"
     kubectl("scale", "deployment/second", "--replicas=0", f"--namespace={second}")
     kubectl("set", "image", "deployment/second", f"scheduler={image}", f"--namespace={second}")

@@ -193,7 +193,7 @@ def test_the_operator_of_another_namespace_does_not_hide_that_this_one_is_down(e
         ),
     ],
 )
-def test_the_operator_learns_of_another_prometheus_than_the_one_of_openshift(given, expected, root):
+def test_the_operator_gets_the_address_of_a_prometheus_other_than_openshifts(given, expected, root):
     files = [str(root / f"roles/operator/{folder}/main.yml") for folder in ("defaults", "vars")]
     tasks = [{"ansible.builtin.include_vars": file} for file in files]
     tasks.append({"name": "Show", "ansible.builtin.debug": {"msg": "{{ operator_prometheus_environment }}"}})

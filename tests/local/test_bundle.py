@@ -72,7 +72,7 @@ def test_bundle_and_collection_have_the_same_version(src, csv):
 
 
 @pytest.mark.parametrize("path", sorted([*BUNDLE.rglob("*.yaml"), *CATALOG.rglob("*.yaml")]), ids=lambda path: path.name)
-def test_no_comment_stands_before_the_first_document(path):
+def test_no_comment_precedes_the_first_document(path):
     """OLM would wait for ever."""
     assert path.read_text().startswith("---\n")
 

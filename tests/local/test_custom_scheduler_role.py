@@ -120,7 +120,7 @@ def test_old_api_version_of_the_documentation_is_converted_with_a_warning():
     assert "any more" not in run.stdout
 
 
-def test_wrong_configuration_is_refused():
+def test_an_invalid_configuration_is_rejected():
     """F073"""
     wrong = {**OLD, "apiVersion": "kubescheduler.config.k8s.io/v1", "profiels": []}
     _objects, run = rendered({"image": IMAGE, "config": wrong}, succeed=False)
@@ -182,7 +182,7 @@ def test_all_options_of_a_custom_scheduler_are_rendered():
     ]
 
 
-def test_the_image_is_asked_with_the_command_and_pull_secrets_of_the_pods():
+def test_the_image_check_uses_the_command_and_pull_secrets_of_the_pods():
     _objects, run = rendered(
         {"image": "registry.example.com/team/scheduler:7", "kubernetes_version": "1.31", "plugins": "in-tree", "pull_secrets": ["registry"]}
     )
@@ -233,7 +233,7 @@ def test_only_schedulers_that_can_run_by_now_are_verified(options, verified):
     assert [one["item"] for one in tried if not one.get("skipped")] == verified
 
 
-def test_a_load_aware_preset_without_an_address_is_refused():
+def test_a_load_aware_preset_without_an_address_is_rejected():
     load_aware = {"image": "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7", "preset": "trimaran_target_load_packing"}
     _objects, run = rendered(load_aware, succeed=False)
     (failure,) = run.failures

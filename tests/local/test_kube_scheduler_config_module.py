@@ -232,7 +232,7 @@ def test_fail_on_decides_whether_warnings_fail_the_task():
     assert judge(V1, image=frozen, fail_on="never")["warnings"] == []
 
 
-def test_failure_holds_no_credential():
+def test_a_failure_message_contains_no_credential():
     token = "open-sesame"
     text = TRIMARAN + f"  pluginConfig:\n  - name: TargetLoadPacking\n    args: {{metricProvider: {{type: Prometheus, token: {token}}}}}\n"
     failed = judge(text + "nonsense: 1\n", image=PLUGINS_IMAGE)

@@ -249,7 +249,7 @@ def test_half_of_a_surrogate_pair_in_an_option_is_an_error():
     assert json.loads(done.stdout)["msg"].startswith(r"config.profiles[0].schedulerName contains \ud83d, which is half of a surrogate pair")
 
 
-def test_every_module_goes_through_cluster_module():
+def test_every_module_uses_cluster_module():
     actions = {PLUGINS / "modules" / f"{name}.py" for name in ACTIONS}
     making = {path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()} - actions
     assert making == {PLUGINS / "module_utils/_cluster/module.py"}

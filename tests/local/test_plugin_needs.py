@@ -56,7 +56,7 @@ def test_named_plugins_need_only_their_roles_and_crds():
 @pytest.mark.parametrize(
     ("name", "hint"), [("Cosheduling", "did you mean Coscheduling"), ("NodeName", "choose from"), ("*", "choose from")]
 )
-def test_unknown_plugins_are_refused(name, hint):
+def test_unknown_plugins_are_rejected(name, hint):
     with pytest.raises(AnsibleFilterError, match=hint):
         plugin_needs(["Coscheduling", name])
 

@@ -87,7 +87,7 @@ def test_spelling_has_the_same_exceptions_for_each_file_and_for_the_repository()
     assert (found.returncode, found.stdout) == (0, "")
 
 
-def test_action_group_holds_every_module_with_authentication_options():
+def test_the_action_group_contains_every_module_with_authentication_options():
     with_options = [path.stem for path in MODULES if "osso.scheduler.cluster" in documentation(path)["extends_documentation_fragment"]]
     assert with_options
     assert sorted(RUNTIME["action_groups"]["scheduler"]) == with_options
@@ -143,7 +143,7 @@ def test_requirements_are_compiled_from_their_source(path):
     assert set(wanted) <= set(compiled), "run make requirements"
 
 
-def test_tarball_holds_what_users_need_and_nothing_else(tmp_path):
+def test_the_tarball_contains_all_files_for_users_and_no_others(tmp_path):
     command = ["ansible-galaxy", "collection", "build", "--output-path", tmp_path]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     (tarball,) = tmp_path.glob("*.tar.gz")
@@ -294,7 +294,7 @@ def test_pages_in_the_tarball_link_to_nothing_outside_it(root):
     assert missing == []
 
 
-def test_commands_of_the_installed_collection_say_where_python_finds_it(root):
+def test_pages_with_python_commands_of_the_collection_mention_pythonpath(root):
     """`ansible-galaxy collection install` puts nothing into the path of Python."""
     pages = {page.name: page.read_text() for page in (root / "docs").glob("*.md")}
     found = [name for name, text in pages.items() if "python -m ansible_collections" in text]

@@ -42,7 +42,7 @@ def load(script):
     return module
 
 
-def test_environment_refuses_a_python_that_does_not_run(root):
+def test_make_env_rejects_a_python_that_does_not_run(root):
     done = run(root / "tests/tools/environment", PYTHON="/nowhere/python3")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
@@ -50,7 +50,7 @@ def test_environment_refuses_a_python_that_does_not_run(root):
     ]
 
 
-def test_environment_refuses_an_old_python(root):
+def test_make_env_rejects_an_old_python(root):
     pythons = load(root / "tests/tools/ansible-test").find_pythons()
     old = next((python for version, python in pythons.items() if version in ("3.9", "3.10")), None)
     if not old:
@@ -88,7 +88,7 @@ def test_another_cluster_needs_a_registry(root):
 @pytest.mark.parametrize(
     ("folder", "cluster"), [("a checkout", ""), ("checkout", "a cluster"), ("a checkout", "cluster"), ("checkout", "")]
 )
-def test_paths_with_spaces_are_refused_at_once(root, tmp_path, folder, cluster):
+def test_paths_with_spaces_are_rejected_at_once(root, tmp_path, folder, cluster):
     checkout = tmp_path / folder
     checkout.mkdir()
     shutil.copy(root / "Makefile", checkout)
@@ -253,7 +253,7 @@ def test_a_rejected_release_writes_nothing(root):
     assert not (root / ".cache/release/999.0.0").exists()
 
 
-def test_release_without_gpg_says_so_before_any_work(release, tmp_path, monkeypatch):
+def test_a_release_without_gpg_is_rejected_before_any_work(release, tmp_path, monkeypatch):
     (tmp_path / "gpg").symlink_to("/bin/true")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert release.unable_to_sign(None) == ["gpgconf is missing, to sign with; on Debian: apt-get install gnupg"]
@@ -262,7 +262,7 @@ def test_release_without_gpg_says_so_before_any_work(release, tmp_path, monkeypa
 
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is missing: apt-get install gnupg")
-def test_release_with_a_key_that_is_not_there_says_so_before_any_work(root, release, monkeypatch):
+def test_a_release_with_a_missing_key_is_rejected_before_any_work(root, release, monkeypatch):
     with tempfile.TemporaryDirectory() as home:  # with a short path: an agent's socket is in there
         monkeypatch.setenv("GNUPGHOME", home)
         try:
@@ -382,7 +382,7 @@ def long_tests(root, tmp_path):
     return tool
 
 
-def test_page_of_the_long_tests_holds_outcomes_and_counts(long_tests):
+def test_the_page_of_the_long_tests_contains_outcomes_and_counts(long_tests):
     entries = long_tests.reported(ElementTree.fromstring(LONG_TESTS))
     page = long_tests.page(entries.values())
     assert "| tests.long.test_a::test_storm | passed | 61 | 20" in page

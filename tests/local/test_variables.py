@@ -61,7 +61,7 @@ def test_roles_without_ansibles_validation_run_validate_variables(role, entry):
     assert any("osso.scheduler.validate_variables" in task for task in tasks[:2])
 
 
-def test_validate_variables_rejects_what_ansible_would_with_all_errors_at_once():
+def test_validate_variables_reports_all_errors_at_once():
     schedulers = [{"image": IMAGE, "preset": "no_scoring", "state": "prezent", "colour": "red"}]
     task = {
         "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check", "rolespec_validate": False}
@@ -93,7 +93,7 @@ def test_a_value_with_the_form_of_a_token_is_not_quoted():
         ("upstream", {}, (["/bin/kube-scheduler"], [])),
     ],
 )
-def test_the_image_is_asked_with_command_and_pull_secrets_of_the_overrides(variant, overrides, expected):
+def test_the_image_check_uses_command_and_pull_secrets_of_the_overrides(variant, overrides, expected):
     task = {"ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check"}}
     variables = {"secondary_schedulers": [{"image": IMAGE, "preset": "no_scoring", "overrides": overrides}]}
     variables["secondary_scheduler_operator_variant"] = variant
@@ -128,7 +128,7 @@ FROM_A_CATALOG = {**INSTALLED, "install_method": "olm", "install_catalog_image":
         (FROM_A_CATALOG, {}, True),
     ],
 )
-def test_extra_variables_that_replace_what_a_playbook_published_are_rejected(made, extra, accepted):
+def test_extra_variables_that_replace_published_images_are_rejected(made, extra, accepted):
     """They take precedence over the images that were just mirrored or built."""
     # A request would fail.
     env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}

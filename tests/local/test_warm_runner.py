@@ -471,7 +471,7 @@ def test_no_parent_is_started_if_the_warm_runner_is_turned_off(pod):
         assert first.wait(WITHIN) == 3
 
 
-def test_what_the_parent_imports_of_this_collection_exists():
+def test_modules_that_the_parent_imports_from_this_collection_exist():
     source = (SOURCE / "warm_parent.py").read_text()
     names = [
         name.replace("{COLLECTION}", "ansible_collections.osso.scheduler.plugins")

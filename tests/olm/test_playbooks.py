@@ -208,7 +208,7 @@ def test_the_right_password_appears_in_no_output_or_file(play, private, skopeo, 
         ({"mirror_catalog_image": "quay.io/osso/catalog:1"}, "Leave mirror_catalog_image empty"),
     ],
 )
-def test_errors_of_mirror_say_what_to_do(play, private, skopeo, operator_image, changed, told):
+def test_errors_of_mirror_name_the_remedy(play, private, skopeo, operator_image, changed, told):
     before = folders_with_logins()
     run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, **changed), args=["-vvv"], check=True, succeed=False)
     assert told in refused(run)
@@ -414,7 +414,7 @@ class TestBuildAndPublish:
             ({"publish_operator_image": "quay.io/a:1"}, "name it by digest"),
         ],
     )
-    def test_errors_of_build_and_publish_say_what_to_do(self, play, olm, private, skopeo, changed, told):
+    def test_errors_of_build_and_publish_name_the_remedy(self, play, olm, private, skopeo, changed, told):
         run = play(BUILD, variables=publishing(olm, private, skopeo, **changed), succeed=False)
         assert told in refused(run)
 

@@ -158,7 +158,7 @@ def test_a_missing_permission_is_reported_until_the_operator_has_it(new, kubectl
     assert scheduler.condition("Degraded")[0] == "False"
 
 
-def test_a_refusal_does_not_report_what_was_not_applied(scheduler, operator):
+def test_a_rejection_does_not_report_values_that_were_not_applied(scheduler, operator):
     def told():
         status = scheduler.resource["status"]
         return status["generations"][0]["hash"], status["schedulerNames"]
@@ -186,7 +186,7 @@ def test_overrides_that_cannot_be_used_change_nothing(scheduler, operator):
     assert scheduler.deployment["metadata"]["generation"] == generation
 
 
-def test_the_default_scheduler_is_refused_unless_it_is_meant(new, operator):
+def test_the_name_default_scheduler_is_rejected_unless_it_is_allowed(new, operator):
     scheduler = new(scheduler_name="default-scheduler")
     operator.reconcile(scheduler)
     _status, reason, message = scheduler.condition("Degraded")
@@ -214,7 +214,7 @@ def test_changes_and_failures_are_events(scheduler, operator):
     assert "ConfigInvalid" in scheduler.events()
 
 
-def test_a_field_that_another_writer_changes_is_put_back_and_named(scheduler, operator):
+def test_a_field_that_another_writer_changes_is_restored_and_reported(scheduler, operator):
     patch(scheduler, "deployment", spec={"progressDeadlineSeconds": 5})
     assert "FieldsPutBack" not in scheduler.events()
     operator.serve(scheduler)

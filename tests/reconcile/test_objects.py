@@ -158,7 +158,7 @@ def test_an_object_that_its_owner_deletes_and_creates_again_is_not_changed(new, 
     assert operator.writes(scheduler) == 0
 
 
-def test_what_was_taken_out_of_a_former_scheduler_belongs_to_nobody(scheduler, operator, kubectl):
+def test_an_object_released_by_a_former_scheduler_has_to_be_adopted(scheduler, operator, kubectl):
     """as docs/ownership.md describes it: the operator wrote it once, but it has no labels any more"""
     kubectl("delete", "configmap", f"osso-set-operand-{scheduler.name}", f"--namespace={scheduler.namespace}")
     labels = {"osso.scheduler/set": None, "osso.scheduler/set-namespace": None}
@@ -331,7 +331,7 @@ def test_pods_that_may_have_read_another_configuration_are_replaced(scheduler, o
 
 
 @pytest.mark.parametrize("kind", ["secret", "serviceaccount", "role", "rolebinding", "service", "networkpolicy"])
-def test_an_object_that_somebody_replaced_is_put_right(scheduler, operator, kubectl, kind):
+def test_an_object_that_was_replaced_is_repaired(scheduler, operator, kubectl, kind):
     """Nothing in it says that it belongs to the scheduler, but the inventory does."""
     name = pod_spec(scheduler)["volumes"][0]["secret"]["secretName"] if kind == "secret" else scheduler.workload
     before = scheduler.get(kind, name)
@@ -354,7 +354,7 @@ def test_an_object_that_somebody_replaced_is_put_right(scheduler, operator, kube
 
 
 @pytest.mark.parametrize("kind", ["deployment", "service"])
-def test_an_object_that_another_controller_claims_is_put_right(scheduler, operator, kind):
+def test_an_object_that_another_controller_claims_is_repaired(scheduler, operator, kind):
     other = scheduler.get("configmap", f"osso-set-operand-{scheduler.name}")["metadata"]
     claim = {"apiVersion": "v1", "kind": "ConfigMap", "name": other["name"], "uid": other["uid"], "controller": True}
     before = scheduler.get(kind)["metadata"]
@@ -366,7 +366,7 @@ def test_an_object_that_another_controller_claims_is_put_right(scheduler, operat
     assert operator.writes(scheduler) == 0
 
 
-def test_a_resource_that_others_hold_is_reported_as_removed(scheduler, operator, kubectl):
+def test_the_removal_of_a_resource_with_finalizers_of_others_is_reported(scheduler, operator, kubectl):
     patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"finalizers": ["example.com/hold"]})
     kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
     eventually(lambda: not operator.finalize(scheduler).look_again)
@@ -407,7 +407,7 @@ def test_a_forged_line_of_the_inventory_does_not_stop_the_operator(scheduler, ku
     assert scheduler.deployment is None
 
 
-def test_a_deployment_that_somebody_deletes_is_not_waited_for(scheduler, operator, kubectl):
+def test_a_reconcile_does_not_wait_for_a_deployment_that_is_being_deleted(scheduler, operator, kubectl):
     patch(scheduler, "deployment", metadata={"finalizers": ["example.com/hold"]})
     kubectl("delete", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}", "--wait=false")
     done = operator.reconcile(scheduler)

@@ -204,7 +204,7 @@ def test_a_rollback_survives_the_loss_of_its_configuration_secret(scheduler, ope
     assert scheduler.condition("Degraded")[0] == "False"
 
 
-def test_after_a_rollback_a_configuration_that_is_nowhere_else_is_reported_lost(scheduler, operator, kubectl):
+def test_the_lost_secret_of_a_rollback_without_another_copy_is_reported(scheduler, operator, kubectl):
     served = mounted(scheduler)
     scheduler.write_config(scheduler.config(weight=17))
     scheduler.write(unsupportedConfigOverrides=NONSENSE)
@@ -242,7 +242,7 @@ def test_a_failing_rollout_stays_if_the_configuration_of_the_last_good_one_is_lo
 
 
 @pytest.mark.parametrize("earlier", ["none", "another"])
-def test_a_rollout_that_served_unseen_is_what_a_later_one_is_rolled_back_to(new, operator, earlier):
+def test_a_rollout_that_was_available_unnoticed_is_the_target_of_a_rollback(new, operator, earlier):
     """Its pods were ready, and the next edit came before the operator looked: it was restarted, or busy."""
     scheduler = new()
     operator.reconcile(scheduler)
@@ -266,7 +266,7 @@ def test_a_rollout_that_served_unseen_is_what_a_later_one_is_rolled_back_to(new,
     assert operator.writes(scheduler) == 0
 
 
-def test_not_an_earlier_rollout_comes_back_after_the_loss_of_the_secret(scheduler, operator, kubectl):
+def test_the_latest_available_rollout_is_restored_after_the_loss_of_its_secret(scheduler, operator, kubectl):
     """Both have the same configuration, so that it is known although the Secret is lost."""
     scheduler.write(logLevel="Debug")
     operator.serve(scheduler)
@@ -338,7 +338,7 @@ def test_a_rollout_is_rolled_back_to_one_whose_image_admission_replaces(new, ope
         assert (mounted(scheduler), command(scheduler)) == (served, ["/bin/kube-scheduler"])
 
 
-def test_an_override_taken_back_by_hand_is_no_proof_that_the_rollout_works(scheduler, operator):
+def test_an_override_reverted_by_hand_does_not_prove_that_the_rollout_works(scheduler, operator):
     scheduler.write(unsupportedConfigOverrides={"resources": {"limits": {"memory": "1Mi"}}})
     operator.reconcile(scheduler)
     edit_container(scheduler, resources={"limits": {"memory": "1Gi"}})

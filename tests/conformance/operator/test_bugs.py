@@ -353,7 +353,7 @@ def test_B12_documented_names_and_versions_can_be_used(documentation):
     assert bad_names(documentation) == []
 
 
-def test_B13_misspelt_token_is_refused_and_not_documented(documentation, new):
+def test_B13_misspelt_token_is_rejected_and_not_documented(documentation, new):
     scheduler = new()
     secret = uuid.uuid4().hex
     provider = {"type": "Prometheus", "address": "https://prometheus.example.com", "Token": secret}
@@ -386,7 +386,7 @@ def wrong_targets(found) -> list[tuple[str, str]]:
     ]
 
 
-def test_B14_documented_commands_name_what_exists(documentation):
+def test_B14_documented_commands_name_existing_objects(documentation):
     assert wrong_targets({"old.md": OLD}) == [("old.md", "oc edit secondaryschedulers/secondary scheduler -n default")]
     assert samples.commands(documentation)
     assert wrong_targets(documentation) == []

@@ -161,7 +161,7 @@ def test_help_is_cut_after_a_sentence(surveys):
     assert question.pattern()["question_description"] == "One. If not given, 3."
 
 
-def test_help_of_one_long_sentence_is_refused(surveys):
+def test_a_help_text_that_is_too_long_for_a_survey_is_rejected(surveys):
     question = surveys.question("variable", "option", {"type": "str", "description": "b" * 161}, {})
     with pytest.raises(ValueError, match="variable: a survey shows 160 characters of help, and these are 161: b"):
         question.controller()

@@ -72,7 +72,7 @@ def classes(text, tag):
     return [attributes.get("class") for name, attributes in Page(text).tags if name == tag]
 
 
-def test_a_pod_that_gets_its_first_node_is_no_bad_news():
+def test_a_pod_that_gets_its_first_node_is_shown_as_an_improvement():
     """Its status is moved, too."""
     pods = [{**row("moved"), "name": "waits"}, {**row("moved"), "name": "runs", "before": "a"}]
     text = page(pods=pods, summary={**page_summary(), "moved": 2, "newly_schedulable": 1})

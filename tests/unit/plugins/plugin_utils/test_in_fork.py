@@ -107,14 +107,14 @@ def test_a_module_in_a_fork_gives_the_same_answer(name, other_python):
 @pytest.mark.parametrize(
     "keywords", [{"environment": {"A": "b"}}, {"async": 60, "poll": 1}], ids=["an environment of its own", "asynchronously"]
 )
-def test_what_a_fork_cannot_do_is_left_to_ansible(keywords):
+def test_a_task_that_a_fork_cannot_run_is_left_to_ansible(keywords):
     with ApiServer.running() as server:
         server.answers = [(403, status(403, "Forbidden"))] * 20
         done = run([{"osso.scheduler.scheduler_info": {"gather": ["platform"]}, **keywords}], sys.executable, server.url)
     assert STARTS in done.stdout, done.output()
 
 
-def test_what_action_plugins_import_before_the_fork_exists(monkeypatch):
+def test_modules_that_action_plugins_import_before_the_fork_exist(monkeypatch):
     """`share` takes a module that cannot be imported for one that another machine has."""
     imported = set()
     monkeypatch.setattr(in_fork, "import_module", imported.add)
@@ -176,7 +176,7 @@ def test_another_child_of_the_process_is_left_alone(tmp_path, at_once):
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
-def test_who_waits_for_the_end_of_a_pipe_does_not_wait_for_the_module(tmp_path, at_once):
+def test_a_reader_of_a_pipe_does_not_wait_for_the_end_of_the_module(tmp_path, at_once):
     """such as a thread that starts a process just when the module is forked: it reads until nobody holds the other end"""
     reader, writer = os.pipe()
     ended = tmp_path / "ended"

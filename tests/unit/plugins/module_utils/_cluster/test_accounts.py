@@ -41,7 +41,7 @@ def deployment(label="", annotation="", ended=None):
         pytest.param(deployment(), LIVE, Account("new", "", False), id="no rollout yet"),
     ],
 )
-def test_uid_and_record_say_whether_the_account_of_the_pods_was_recreated(present, live, expected):
+def test_uid_and_record_show_whether_the_account_of_the_pods_was_recreated(present, live, expected):
     assert account(present, live) == expected
 
 

@@ -135,7 +135,7 @@ CONTAINER = "spec.template.spec.containers[name=main]"
         pytest.param({**WANTED_POD, "tolerations": [{"operator": "Exists"}]}, ["spec.template.spec.tolerations"], id="a list without keys"),
     ],
 )
-def test_additions_are_what_is_neither_applied_nor_a_default(pod, fields):
+def test_additions_are_fields_that_are_neither_applied_nor_defaults(pod, fields):
     assert paths(live(pod)) == fields
 
 
@@ -145,7 +145,7 @@ def test_labels_and_annotations_are_additions_one_by_one():
     assert paths(present) == ["spec.template.metadata.labels['example.com/x']", "spec.template.metadata.annotations.b"]
 
 
-def test_what_was_applied_as_a_whole_has_no_additions():
+def test_fields_that_were_applied_as_a_whole_have_no_additions():
     own = entry(OURS, nested({"f:spec": {"f:nodeSelector": {}, "f:command": {}}}), "Apply", APPLIED)
     pod = {"nodeSelector": {"a": "1", "b": "2"}, "command": ["a", "b"]}
     present = {"metadata": {"managedFields": [own]}, "spec": {"template": {"spec": pod}}}
@@ -204,7 +204,7 @@ def record(*additions, template=TEMPLATE):
     return json.dumps({"fields": sorted(additions), "template": template}, separators=(",", ":"))
 
 
-def test_what_is_removed_is_recorded_by_hash_of_manager_and_field():
+def test_removed_fields_are_recorded_by_the_hash_of_manager_and_field():
     (one,) = additions.evaluate(live(changed(tty=True), entry("a", TTY_FIELDS)), WANTED, OURS).fresh
     assert one.hash == digest(["a", *TTY])
     before = record("0ther")

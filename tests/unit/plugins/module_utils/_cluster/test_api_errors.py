@@ -31,14 +31,14 @@ def test_a_conflict_names_fields_managers_and_the_way_out():
     assert "force_conflicts: true" in said
 
 
-def test_a_denial_names_who_may_not_do_what():
+def test_a_denial_names_the_account_and_the_missing_rule():
     message = 'configmaps "a" is forbidden: User "system:serviceaccount:b:robot" cannot patch resource "configmaps" in API group "" in the namespace "b"'
     said = text(403, "Forbidden", message)
     assert message in said
     assert 'Grant it to "system:serviceaccount:b:robot" with a rule for verb patch, resource configmaps, API group "".' in said
 
 
-def test_the_error_about_a_terminating_namespace_says_to_wait():
+def test_the_error_for_a_terminating_namespace_recommends_waiting():
     message = 'configmaps "a" is forbidden: unable to create new content in namespace b because it is being terminated'
     said = text(403, "Forbidden", message, causes=[{"reason": "NamespaceTerminating", "message": "...", "field": "metadata.namespace"}])
     assert message in said

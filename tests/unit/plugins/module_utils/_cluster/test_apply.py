@@ -50,7 +50,7 @@ def test_requests_for_a_kind_that_was_just_defined_are_repeated(server, trouble)
     assert run(server, things(group), thing(group, "n")) == {"CustomResourceDefinition": "created", "Thing": "created"}
 
 
-def test_what_was_not_just_defined_is_not_waited_for(server):
+def test_schema_updates_are_awaited_only_for_crds_of_the_same_run(server):
     served = {"resources": [{"name": "things", "kind": "Thing", "namespaced": True}]}
     server.answers = [(200, served), NOT_SERVED, OLD_SCHEMA]
     with pytest.raises(ClusterError, match="field not declared"):
@@ -67,7 +67,7 @@ def test_a_write_that_lost_a_race_is_repeated(server):
         run(server, config_map("n"))
 
 
-def test_a_take_over_that_lost_a_race_is_repeated_with_what_is_there_then(server):
+def test_a_take_over_that_lost_a_race_is_repeated_with_the_current_object(server):
     """and comes to nothing where the object is gone meanwhile"""
     lost = (409, status(409, "Conflict", "the object has been modified; please apply your changes to the latest version"))
     theirs = {"manager": "other", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:data": {"f:a": {}}}}
@@ -98,7 +98,7 @@ def test_a_take_over_that_lost_a_race_is_repeated_with_what_is_there_then(server
         pytest.param((200, json.dumps(config_map("n")).encode() + b"\n"), id="the operator's proxy answers with the object"),
     ],
 )
-def test_where_nothing_can_be_watched_it_is_asked_for(server, refusal):
+def test_objects_that_cannot_be_watched_are_polled(server, refusal):
     def live(value):
         return stored(config_map("n", state=value))
 
@@ -136,7 +136,7 @@ def removed(server, **options):
     return [entry["action"] for entry in report.result()["objects"]], warnings
 
 
-def test_a_release_that_lost_a_race_is_repeated_with_what_is_there_then(server):
+def test_a_release_that_lost_a_race_is_repeated_with_the_current_object(server):
     server.answers = [member("1", ADOPTED), LOST, member("2", ADOPTED), member("3", labels={})]
     warning = "ConfigMap n/settings existed before and was adopted. Was released unchanged, not deleted."
     assert removed(server) == (["released"], [warning])
@@ -162,7 +162,7 @@ def test_a_release_gives_up_after_five_races(server):
     assert server.answers == []
 
 
-def test_only_what_the_set_created_is_deleted(server):
+def test_only_objects_that_the_set_created_are_deleted(server):
     server.answers = [member("1"), (200, {"kind": "Status"})]
     assert removed(server) == (["deleted"], [])
     other = {**SET_LABELS, "osso.scheduler/set": "other", "osso.scheduler/set-namespace": "home"}
@@ -188,7 +188,7 @@ def present(server, *manifests, check=False, **options):
     return [entry["action"] for entry in report.result()["objects"]], warnings
 
 
-def test_what_a_set_did_not_create_is_not_changed(server):
+def test_objects_that_the_set_did_not_create_are_not_changed(server):
     server.answers = [member("1", labels={})]
     with pytest.raises(ClusterError) as failure:
         present(server, config_map("n"), set_name="mine")
@@ -204,7 +204,7 @@ def test_what_a_set_did_not_create_is_not_changed(server):
     assert [one.method for one in server.seen] == ["GET", "GET"]
 
 
-def test_what_existed_before_is_adopted_where_that_is_allowed(server):
+def test_existing_objects_are_adopted_if_adopt_is_true(server):
     server.answers = [member("1", labels={}), member("2", ADOPTED)]
     assert present(server, config_map("n"), set_name="mine", adopt=True) == (
         ["adopted"],
@@ -215,7 +215,7 @@ def test_what_existed_before_is_adopted_where_that_is_allowed(server):
     assert server.seen[-1].query == {"fieldManager": ["osso.scheduler"], "fieldValidation": ["Strict"]}
 
 
-def test_conflicts_are_put_back_only_with_force(server):
+def test_conflicting_fields_are_restored_only_with_force(server):
     cause = {"reason": "FieldManagerConflict", "message": 'conflict with "kubectl" using v1', "field": ".data.a"}
     conflict = (409, status(409, "Conflict", "conflict", causes=[cause]))
     kubectl = {**OWN_FIELDS, "manager": "kubectl", "operation": "Update"}

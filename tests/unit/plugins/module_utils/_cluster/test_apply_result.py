@@ -40,7 +40,7 @@ def test_a_run_without_objects_changes_nothing():
     }
 
 
-def test_a_result_lists_objects_and_what_is_known_of_them():
+def test_a_result_lists_the_objects_and_their_details():
     collected = report(with_diff=True, return_kinds=["ConfigMap"])
     collected.add(A, "updated", live("1"), live("2", managedFields=[{"manager": "m"}]))
     collected.add(B, "unchanged", {"metadata": {"uid": "v"}}, {"metadata": {"uid": "v"}})
@@ -95,7 +95,7 @@ def test_a_status_is_in_the_diff_where_it_was_applied():
     assert diff["after"].endswith("status:\n  seen: '2'\n")
 
 
-def test_only_what_check_mode_would_create_has_no_uid():
+def test_objects_that_check_mode_would_create_have_no_uid():
     def uid(check, action, before=None, after=None):
         collected = report(check=check)
         collected.add(A, action, before, after)
@@ -108,7 +108,7 @@ def test_only_what_check_mode_would_create_has_no_uid():
     assert uid(False, "absent") is None
 
 
-def test_of_an_object_that_comes_twice_the_first_change_counts():
+def test_only_the_first_change_of_an_object_is_counted():
     collected = report()
     for action in ("unchanged", "updated", "deleted", "unchanged"):
         collected.add(A, action, live())

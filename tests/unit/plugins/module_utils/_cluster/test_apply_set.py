@@ -42,7 +42,7 @@ def test_union_knows_an_object_in_two_versions_of_its_api():
     assert apply_set.union([A, old], [new, B]) == [A, new, B]
 
 
-def test_labels_count_only_from_who_applied_them():
+def test_labels_count_only_if_the_same_manager_applied_them():
     def obj(manager):
         fields = {"f:metadata": {"f:labels": {"f:osso.scheduler/set": {}, "f:osso.scheduler/set-namespace": {}}}}
         return {"metadata": {"managedFields": [{"manager": manager, "operation": "Apply", "fieldsV1": fields}]}}

@@ -99,7 +99,7 @@ class TestRequests:
         with pytest.raises(ApiError):
             client.get(CONFIG_MAP, "a", "b")
 
-    def test_an_answer_that_is_nested_too_deeply_for_python_is_named_so(self, server, client):
+    def test_an_answer_that_is_nested_too_deeply_for_python_is_an_error(self, server, client):
         server.answers = [(200, b'{"items":[' * 50_000 + b"]}" * 50_000), (400, b"[" * 200_000)]
         with pytest.raises(ApiError, match="is nested more deeply than Python reads"):
             client.list(CONFIG_MAP)
@@ -200,7 +200,7 @@ class TestRetries:
         else:
             assert client.request(method, "/x") == OBJECT
 
-    def test_a_creation_that_was_turned_away_is_repeated(self, server, client):
+    def test_a_creation_that_an_overloaded_server_rejected_is_repeated(self, server, client):
         server.answers = [(429, status(429, "TooManyRequests")), (503, status(503, "ServiceUnavailable")), (201, OBJECT)]
         assert client.create(CONFIG_MAP, OBJECT) == OBJECT
 
@@ -326,7 +326,7 @@ class TestAuthentication:
         assert "launch the job without the cluster's credential" in said
         assert [secret for secret in ("pass@", "of-kubeconfig", "from-environment") if secret in said] == []
 
-    def test_a_host_among_the_options_goes_before_one_in_the_environment(self, server, monkeypatch):
+    def test_a_host_in_the_options_takes_precedence_over_the_environment(self, server, monkeypatch):
         monkeypatch.setenv("K8S_AUTH_HOST", "https://credential.example.com:6443")
         monkeypatch.setenv("K8S_AUTH_API_KEY", "from-environment")
         server.answers = [(200, OBJECT)]
@@ -445,7 +445,7 @@ class TestRefusals:
         assert (error.status, error.reason, error.method, error.path, error.never_sent) == (0, "Unreachable", "POST", "/x", True)
         assert error.message.startswith("the API server http://127.0.0.1:1 cannot be reached: ")
 
-    def test_a_name_that_nobody_knows_is_final(self):
+    def test_an_unresolvable_host_name_is_not_retried(self):
         with pytest.raises(ApiError) as raised:
             connect("http://nobody.invalid:80", retry_seconds=30).request("GET", "/x")
         error = raised.value
@@ -539,7 +539,7 @@ class TestOperations:
         assert connect(url).host == server.url
 
 
-def test_only_a_server_that_does_not_answer_is_asked_again(server, client):
+def test_only_a_missing_or_unauthorized_answer_causes_another_request(server, client):
     for code in (403, 500, 503):
         raise_if_gone(client, ApiError(code, "", ""))
     assert server.seen == []

@@ -14,7 +14,7 @@ READY = {"type": "Ready", "status": "True"}
 
 
 @pytest.mark.parametrize("odd", [None, "text", {}, {"type": "Ready"}, {"status": "True"}, 1])
-def test_what_is_no_condition_counts_as_absent(odd):
+def test_an_invalid_condition_counts_as_absent(odd):
     live = {"status": {"conditions": [odd, READY]}}
     assert conditions.conditions_of(live) == [READY]
     assert conditions.find(live, "Ready") == READY

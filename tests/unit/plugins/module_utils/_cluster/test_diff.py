@@ -108,7 +108,7 @@ def test_variables_that_an_annotation_repeats_as_json_are_masked(name):
     assert masks(difference(rollout("planted"), None)[0]) == ["********", "1"]
 
 
-def test_an_annotation_with_a_copy_of_an_object_shows_what_its_diff_shows():
+def test_an_annotation_with_a_copy_of_an_object_is_masked_like_the_object():
     before, after = difference(annotated(json.dumps(secret(a="planted-1", b="c"))), annotated(json.dumps(secret(a="planted-2", b="c"))))
     assert (_shown(before)["data"], _shown(after)["data"]) == (
         {"a": "******** (before)", "b": "********"},
@@ -224,6 +224,6 @@ def test_a_configuration_without_credentials_is_shown_as_it_is():
     assert difference(None, obj) == ({}, obj)
 
 
-def test_what_cannot_be_read_is_not_shown():
+def test_an_unreadable_configuration_is_not_shown():
     broken = {"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"c": "kind: KubeSchedulerConfiguration\nkeyData: [QUFBQQ==\n"}}
     assert "QUFBQQ==" not in json.dumps(difference(broken, None))

@@ -31,7 +31,7 @@ def missing_namespace():
         ([{**NAMESPACE, "name": "other", "action": "created"}], 2),
     ],
 )
-def test_what_an_earlier_task_creates_is_not_missing(created, warned):
+def test_namespaces_and_crds_that_an_earlier_task_creates_cause_no_warning(created, warned):
     warnings = []
     forecast = Forecast((), warnings.append, created)
     config_map, thing = Identity("v1", "ConfigMap", "new", "a"), Identity("example.com/v1", "Thing", "elsewhere", "a")
@@ -58,7 +58,7 @@ def ask(forecast, dry_run=lambda: {"from": "server"}, live=LIVE, resource=True, 
     return forecast.ask(identity, wanted, live, object() if resource else None, dry_run, taken)
 
 
-def test_the_answer_of_the_server_is_what_an_apply_would_leave():
+def test_the_prediction_is_the_answer_of_the_server():
     assert ask(Forecast(())) == (LIVE, {"from": "server"}, None)
     assert ask(Forecast(()), live=None) == (None, {"from": "server"}, None)
 
@@ -71,7 +71,7 @@ def test_the_answer_of_the_server_is_what_an_apply_would_leave():
         (None, {"live": {"metadata": {"deletionTimestamp": "t"}}}, "it is being deleted"),
     ],
 )
-def test_what_the_server_cannot_validate_counts_as_created(dry_run, options, obstacle):
+def test_objects_that_the_server_cannot_validate_count_as_created(dry_run, options, obstacle):
     assert ask(Forecast((), list), dry_run, **options) == (None, WANTED, obstacle)
 
 
@@ -98,7 +98,7 @@ def test_objects_of_a_new_namespace_are_not_validated():
     assert ask(forecast, identity=CONFIG_MAP._replace(namespace="other")) == (LIVE, {"from": "server"}, None)
 
 
-def test_what_refers_to_a_new_object_is_not_validated():
+def test_an_object_that_refers_to_a_new_object_is_not_validated():
     forecast = Forecast((), list)
     ask(forecast, live=None)
     assert ask(forecast, refused(404, name="a"), live=None, identity=CONFIG_MAP._replace(name="b"))[2] == (
@@ -107,7 +107,7 @@ def test_what_refers_to_a_new_object_is_not_validated():
 
 
 @pytest.mark.parametrize(("status", "is_obstacle"), [(400, True), (404, True), (422, True), (500, True), (403, False)])
-def test_objects_of_a_changed_definition_are_not_validated(status, is_obstacle):
+def test_objects_of_a_changed_crd_are_not_validated(status, is_obstacle):
     forecast = Forecast({("example.com", "Thing")}, list)
     definition = things("example.com")
     ask(forecast, identity=Identity.of(definition), wanted=definition)
@@ -139,7 +139,7 @@ def test_an_object_of_a_missing_kind_is_predicted_as_created_with_a_warning():
         ask(Forecast(()), refused(404, "NotServed"), identity=thing)
 
 
-def test_a_missing_namespace_is_asked_for_once():
+def test_only_one_dry_run_is_sent_for_a_missing_namespace():
     forecast, asked = Forecast((), list), []
 
     def dry_run():

@@ -46,7 +46,7 @@ def test_escapes_of_go_that_json_does_not_have_are_read():
     assert only(f'{HEADER} "m" a="\\x1b[0m\\a \\\\x41 \\u00e4"\n').values == {"a": "\x1b[0m\a \\x41 ä"}
 
 
-def test_what_is_not_finished_is_not_complete():
+def test_an_unfinished_entry_is_not_complete():
     assert not only(f'{HEADER} "m" nodes=<\n\tNode name: a\n').complete
     assert list(entries(f'{HEADER} "m" a="b"')) == []
     cut = list(entries(f'{HEADER} "m" nodes=<\n\tNode name: a\n{HEADER} "next"\n'))

@@ -52,7 +52,7 @@ def test_resources_are_learned_from_the_crds_among_the_objects(scope):
 @pytest.mark.parametrize(
     "broken", [{"spec": {}}, {"spec": None}, {"spec": {"group": "g", "names": {}, "scope": "Cluster", "versions": [{}]}}]
 )
-def test_a_malformed_definition_is_left_to_the_server(broken):
+def test_a_malformed_crd_is_left_to_the_server(broken):
     assert live_objects.defined_kinds({"kind": "CustomResourceDefinition", **broken}) == set()
 
 

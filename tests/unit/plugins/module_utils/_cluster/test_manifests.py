@@ -55,7 +55,7 @@ def test_dates_in_yaml_are_read_as_text():
         ),
     ],
 )
-def test_what_is_no_manifest_is_refused_with_its_place(given, words):
+def test_an_invalid_manifest_is_rejected_with_its_position(given, words):
     with pytest.raises(InputError) as raised:
         read(given)
     for word in words:
@@ -90,7 +90,7 @@ def test_names_and_texts_are_a_mapping(field, value, what):
     assert raised.value.message == f"manifests ({kind} one): {path} must be a mapping of names to texts, not {what}."
 
 
-def test_desired_drops_nulls_and_what_the_server_sets():
+def test_desired_drops_nulls_and_fields_that_the_server_sets():
     obj = config_map(data={"a": None, "b": "1"}, status={"x": 1})
     obj["metadata"].update(creationTimestamp=None, uid="u", resourceVersion="1", managedFields=[], generation=2, annotations=None)
     assert desired(obj) == config_map(data={"b": "1"})

@@ -125,7 +125,7 @@ def test_a_released_object_loses_the_labels_and_annotations_of_the_set():
     assert present == unchanged
 
 
-def test_without_the_labels_of_a_set_there_is_none_to_remove():
+def test_only_existing_labels_of_a_set_are_removed():
     assert membership.without_labels(live(labels={"app": "x", "osso.scheduler/set": "mine"})) == [
         {"op": "remove", "path": "/metadata/labels/osso.scheduler~1set"}
     ]

@@ -80,7 +80,7 @@ def test_kinds_missing_in_the_preferred_version_of_their_group_are_listed_too():
     assert described(found) == "ClusterServiceVersion another.v1.0.0"
 
 
-def test_what_belongs_to_an_object_of_the_cluster_stays_with_it():
+def test_objects_of_a_cluster_scoped_owner_stay_while_it_exists():
     """such as the data of an operator's resource that is in no namespace"""
     owned = obj("PersistentVolumeClaim", ownerReferences=[{"apiVersion": "example.com/v1", "kind": "Database", "name": "one"}])
     outside = {("example.com", "Database")}
@@ -88,7 +88,7 @@ def test_what_belongs_to_an_object_of_the_cluster_stays_with_it():
     assert namespace_contents._is_given(owned, outside, {("example.com", "Database", None, "one")})
 
 
-def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
+def test_every_kind_is_listed_and_objects_to_be_deleted_are_not_counted():
     """A group whose definitions were just deleted is listed and no longer served."""
     groups = [{"preferredVersion": {"groupVersion": version}} for version in ("gone.example.com/v1", "metrics.k8s.io/v1beta1")]
     verbs = ["delete", "list"]
@@ -114,7 +114,7 @@ def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
 
 
 @pytest.mark.parametrize(("others", "left"), [([], ["ConfigMap", "Namespace"]), (["theirs"], ["ConfigMap"])])
-def test_a_namespace_goes_only_with_nothing_of_others_in_it(others, left):
+def test_a_namespace_is_deleted_only_without_objects_of_others(others, left):
     live = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
     doomed = [Doomed(Identity.of(one), None, one) for one in (obj("ConfigMap", "going"), live)]
     kinds = [{"kind": "ConfigMap", "name": "configmaps", "namespaced": True, "verbs": ["delete", "list"]}]

@@ -145,7 +145,7 @@ def test_an_object_with_a_changed_manifest_is_not_applied(path, value):
         ["metadata", "finalizers"],
     ],
 )
-def test_a_field_that_is_no_longer_wanted_is_seen(path):
+def test_a_field_that_is_no_longer_in_the_manifest_is_detected(path):
     assert not is_applied(wanted(changed(SPEC, path, remove=True)), live(LIVE, FIELDS), MANAGER)
 
 
@@ -225,7 +225,7 @@ def test_defaults_of_an_admission_policy_are_ignored():
     assert not is_applied(wanted({"spec": {"matchConstraints": {"resourceRules": [rule]}}}), there, MANAGER)
 
 
-def test_quantities_are_compared_as_such_only_where_they_are():
+def test_quantities_are_compared_by_value_only_in_quantity_fields():
     fields = {"f:spec": {"f:hard": {"f:memory": {}}, "f:text": {}}}
     there = live({"spec": {"hard": {"memory": "1Gi"}, "text": "1Gi"}}, fields)
     assert is_applied(wanted({"spec": {"hard": {"memory": "1024Mi"}, "text": "1Gi"}}), there, MANAGER)
@@ -286,7 +286,7 @@ DEPLOYMENT = {
 }
 
 
-def test_the_manifest_that_was_applied_is_what_its_manager_owns():
+def test_the_applied_manifest_consists_of_the_fields_of_its_manager():
     manifest = applied(DEPLOYMENT, "osso.scheduler")
     assert manifest == {
         "apiVersion": "apps/v1",
@@ -301,7 +301,7 @@ def test_the_manifest_that_was_applied_is_what_its_manager_owns():
     assert is_applied(manifest, DEPLOYMENT, "osso.scheduler")
 
 
-def test_of_a_manager_that_applied_nothing_it_is_the_identity():
+def test_the_manifest_of_a_manager_without_fields_is_the_identity():
     assert applied(DEPLOYMENT, "other") == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

@@ -198,7 +198,7 @@ def test_only_items_that_no_other_manager_owns_are_removed_from_a_list():
     assert metadata["labels"] == {"m": "2"}
 
 
-def test_replacement_says_what_differs_and_nothing_else():
+def test_a_replacement_contains_only_the_differences():
     old = {"apiVersion": "v1", "kind": "X", "metadata": {"uid": "u", "labels": {"a": "1"}, "annotations": {"b": "1"}}, "data": 1, "gone": 2}
     new = {"apiVersion": "v1", "kind": "X", "metadata": {"labels": {"a": "2"}}, "data": 1, "more": 3}
     assert replacement(old, new) == [

@@ -299,7 +299,7 @@ def test_an_evicted_pod_is_a_failure():
     assert of(pod(phase="Failed", reason="Evicted", message="low on memory")) == failures.Failure("Evicted", "pod p: low on memory", 0, "p")
 
 
-def test_the_worst_pod_is_told_and_of_equals_always_the_same():
+def test_the_worst_pod_is_reported_and_ties_are_resolved_by_name():
     once, twice = container(ended(1)), container(ended(1), restarts=1)
     assert of(pod(once, name="a"), pod(twice, name="c"), pod(twice, name="b")).pod == "b"
     assert of(pod(twice, name="b"), pod(twice, name="c"), pod(once, name="a")).pod == "b"
@@ -425,7 +425,7 @@ def pieces(secret):
 @given(st.sampled_from(sorted(SHAPES)), TEXTS, KEYS, SECRETS, st.integers(0, 2000), st.integers(0, 2047))
 @example("an error", as_yaml, "token", "eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOlsiaHR0cHMi.c2lnbmF0dXJl", 0, 0)
 @example("a plugin's panic", as_go, "Token", "sha256~abcdefghijklmnopqrst", 0, 0)
-def test_no_token_of_a_configuration_is_told(shape, text, key, secret, before, cut):
+def test_no_token_of_a_configuration_is_shown(shape, text, key, secret, before, cut):
     log = CERT + "I1121 14:07:48.1 1 x.go:1] " + "x" * before + "\n" + SHAPES[shape](text(configuration(key, secret)))
     fixed = SHAPES[shape](text(configuration(key, ""))) + of(pod(container(ended()))).message + of(pod(container(RUNS, ended(), 1))).message
     assume(not any(piece in fixed for piece in pieces(secret)))
@@ -466,7 +466,7 @@ def test_only_credentials_in_a_message_are_masked(text, told):
     assert redacted(text) == (text if told is None else told)
 
 
-def test_credentials_in_words_of_the_kubelet_are_masked():
+def test_credentials_in_messages_of_the_kubelet_are_masked():
     message = of(pod(container(waiting("ErrImagePull", 'Get "https://user:pass@registry/v2/": EOF')))).message
     assert message == 'pod p: container c: Get "https********'
 

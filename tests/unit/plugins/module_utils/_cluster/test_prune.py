@@ -73,18 +73,18 @@ NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
         ([], [], []),
     ],
 )
-def test_a_definition_stays_while_objects_of_its_kind_stay(objects, also, kept):
+def test_a_crd_stays_while_objects_of_its_kind_stay(objects, also, kept):
     client = Cluster(objects)
     all_doomed = [doomed(things(GROUP)), *map(doomed, also)]
     assert [one.identity.name for one in prune.in_use(client, all_doomed)] == kept
     assert client.listed == [Resource("example.com/v1", "Thing", "things", True)]
 
 
-def test_only_definitions_that_exist_can_be_in_use():
+def test_only_crds_that_exist_can_be_in_use():
     assert prune.in_use(Cluster([thing(GROUP, "n")]), [absent(things(GROUP)), doomed(config_map("n")), doomed(NAMESPACE)]) == []
 
 
-def test_objects_of_a_definition_are_listed_in_a_served_version():
+def test_objects_of_a_crd_are_listed_in_a_served_version():
     definition = things(GROUP)
     old, new = {"name": "v1alpha1", "served": False}, {"name": "v2", "served": True}
     definition["spec"]["versions"] = [old, new, {"name": "v3", "served": True}]
@@ -101,7 +101,7 @@ def test_a_kind_that_is_not_served_has_no_objects():
         prune.instances(Cluster(status=403), things(GROUP))
 
 
-def test_namespaces_and_definitions_in_use_are_not_pruned():
+def test_namespaces_and_crds_in_use_are_not_pruned():
     warnings = []
     namespace, definition, other = doomed(NAMESPACE), doomed(things(GROUP)), doomed(config_map("n"))
     assert prune.must_stay(Cluster([thing(GROUP, "n")]), [other, namespace, definition], "mine", warnings.append) == [namespace, definition]
@@ -142,7 +142,7 @@ A = Identity("v1", "ConfigMap", "n", "settings")
         ([], False),
     ],
 )
-def test_what_an_earlier_task_deletes_counts_as_missing(entries, is_gone):
+def test_objects_that_an_earlier_task_deletes_count_as_missing(entries, is_gone):
     live = config_map("n")
     live["metadata"]["ownerReferences"] = [{"uid": "owner"}]
     other = Identity("v1", "ConfigMap", "x", "absent")

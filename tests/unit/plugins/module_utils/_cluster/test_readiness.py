@@ -27,7 +27,7 @@ def one(type, status="True", **more):
     return {"type": type, "status": status, **more}
 
 
-def test_a_condition_counts_with_the_wanted_status_and_reason():
+def test_a_condition_counts_only_with_the_expected_status_and_reason():
     live = obj("Thing", conditions=[one("Available", "True", reason="Up")])
     assert readiness.condition(live, "Available").state == READY
     assert readiness.condition(live, "Available", reason="Up").state == READY
@@ -59,7 +59,7 @@ def test_a_missing_condition_is_named(status):
     assert "Available is not reported" in verdict.why
 
 
-def test_a_definition_whose_names_are_taken_will_not_be_established():
+def test_a_crd_whose_names_are_taken_will_not_be_established():
     live = obj("CustomResourceDefinition", conditions=[one("NamesAccepted", "False", message="taken"), one("Established", "False")])
     verdict = readiness.established(live)
     assert verdict.state == FAILED
@@ -97,13 +97,13 @@ def test_a_completed_rollout_is_ready(kind, spec, status):
         ("Deployment", {}, {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}, "present generation"),
     ],
 )
-def test_an_incomplete_rollout_is_pending_and_says_why(kind, spec, status, why):
+def test_an_incomplete_rollout_is_pending_with_a_reason(kind, spec, status, why):
     verdict = readiness.rollout(obj(kind, spec, **status))
     assert verdict.state == PENDING
     assert why in verdict.why
 
 
-def test_deadline_of_the_rollout_before_says_nothing_of_this_one():
+def test_the_deadline_of_an_earlier_rollout_does_not_fail_this_one():
     overdue = one("Progressing", "False", reason="ProgressDeadlineExceeded")
     assert readiness.rollout(obj("Deployment", conditions=[overdue], replicas=1)).state == PENDING
     assert readiness.rollout(obj("Deployment", conditions=[overdue], replicas=2, updatedReplicas=1)).state == FAILED
@@ -123,7 +123,7 @@ def pod(name, **status):
     return {"metadata": {"name": name}, "spec": {"schedulerName": "mine"}, "status": status}
 
 
-def test_pods_say_why_they_do_not_run():
+def test_the_reasons_why_pods_do_not_run_are_reported():
     def waiting(reason, message=None, **more):
         return {"containerStatuses": [{"name": "main", "state": {"waiting": {"reason": reason, "message": message}}, **more}]}
 
@@ -272,7 +272,7 @@ def test_a_daemon_set_is_ready_when_all_nodes_are_updated(status, verdict):
     assert readiness.rollout(obj("DaemonSet", **status)) == verdict
 
 
-def test_a_rollout_says_how_far_a_deployment_or_a_job_is():
+def test_a_rollout_reports_the_progress_of_a_deployment_or_a_job():
     overdue = one("Progressing", "False", reason="ProgressDeadlineExceeded", message=" late \n")
     status = {"replicas": 3, "updatedReplicas": 1, "availableReplicas": 1}
     assert readiness.rollout(obj("Deployment", {"replicas": 2}, conditions=[overdue], **status)) == (
@@ -293,7 +293,7 @@ def test_a_rollout_says_how_far_a_deployment_or_a_job_is():
     assert readiness.rollout(obj("Job")) == (PENDING, "0 of 1 completions")
 
 
-def test_a_condition_is_reported_with_what_is_seen():
+def test_an_unmet_condition_is_reported_with_its_current_state():
     live = obj("Thing", conditions=[one("Available", "False", reason="Down", message="x"), one("Other")])
     assert readiness.condition(live, "Ready") == (PENDING, "condition Ready is not reported (only Available=False, Other=True)")
     assert readiness.condition(live, "Available") == (PENDING, "Available is False (Down): x")
@@ -402,5 +402,5 @@ def test_each_problem_of_a_pod_is_described_in_one_line():
         ),
     ],
 )
-def test_the_reason_says_what_holds_an_object_that_is_being_deleted(live, expected):
+def test_the_reason_names_the_obstacle_to_the_deletion_of_an_object(live, expected):
     assert readiness.held_by(live) == expected

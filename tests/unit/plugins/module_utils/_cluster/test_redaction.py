@@ -108,7 +108,7 @@ def test_texts_of_a_diff_are_masked(before, after, expected):
     assert masked(before, after) == expected
 
 
-def test_a_text_holds_a_credential_if_a_diff_would_mask_it():
+def test_a_text_contains_a_credential_if_a_diff_would_mask_it():
     assert holds_credential("token: planted\n")
     assert holds_credential("token: [planted\n")
     assert holds_credential("a: 1 # token: planted\n")

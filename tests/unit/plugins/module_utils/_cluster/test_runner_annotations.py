@@ -97,7 +97,7 @@ def test_each_unusable_annotation_is_named():
         (target.VERBOSITY_ANNOTATION, "8", False),
     ],
 )
-def test_only_what_stops_the_reconciles_of_a_resource_ends_a_wait(name, value, stops):
+def test_only_annotations_that_stop_reconciles_end_a_wait(name, value, stops):
     """Others were accepted before there was a policy, and ansible-operator ignores or bears them."""
     waiting = {**annotated(value, name), "status": {"conditions": [{"type": "Available", "status": "False"}]}}
     assert (condition(waiting, "Available").state == FAILED) is stops

@@ -59,7 +59,7 @@ BODY = '{"kind": "Status", "reason": "Forbidden", "message": "no exec"}'
         ("[Errno 111] Connection refused -+-+- x", (0, "Unreachable", "[Errno 111] Connection refused")),
     ],
 )
-def test_a_refusal_has_status_reason_and_message(text, expected):
+def test_a_rejected_connection_has_status_reason_and_message(text, expected):
     with pytest.raises(ApiError) as failure, _refusals("GET", "/path"):
         raise ApiException(text)
     error = failure.value

@@ -177,7 +177,7 @@ def test_pods_that_may_not_be_created_end_the_wait(monkeypatch):
     ],
     ids=["probe", "volume"],
 )
-def test_what_events_report_of_pods_that_are_not_ready_is_named(monkeypatch, state, reason, message, expected):
+def test_events_of_pods_that_are_not_ready_are_reported(monkeypatch, state, reason, message, expected):
     unready = {**pod("new", 2, state=state), "spec": PROBED["template"]["spec"]}
     unready["metadata"]["uid"] = "u"
     events = [{"reason": reason, "involvedObject": {"uid": "u"}, "message": message}]
@@ -273,7 +273,7 @@ def test_the_wait_for_a_deletion_ends_when_the_object_is_deleted(monkeypatch, re
     assert until_gone(Server(*reads, watches=watches)) == seen
 
 
-def test_an_object_that_stays_names_what_holds_it():
+def test_the_error_names_the_finalizers_of_an_object_that_is_not_deleted():
     message = (
         "Not deleted after 0 s (wait_timeout). ConfigMap n/a: held by finalizers f, which the controllers that put them there have to remove; "
         "it is no longer marked for deletion: it was created again"
@@ -295,7 +295,7 @@ def until_ready(server, seconds=60, known=None):
     return wait.until_ready(server, [target], wait.Deadline(seconds), known)
 
 
-def test_what_is_ready_already_costs_no_request():
+def test_objects_that_are_ready_already_cause_no_request():
     server = Server()
     assert until_ready(server, known={CONFIG_MAP: live(ready="yes")}) == {CONFIG_MAP: live(ready="yes")}
     assert server.seen == []

@@ -47,7 +47,7 @@ def test_an_entry_that_matches_no_kind_or_several_is_an_error(members, kind, wor
         goals(members, False, [{"kind": kind, "name": "a", "namespace": "n", "rollout": True}])
 
 
-def test_condition_and_fields_have_to_hold_together():
+def test_condition_and_fields_have_to_be_met_together():
     entry = {
         "kind": "Thing",
         "name": "a",
@@ -67,7 +67,7 @@ def test_condition_and_fields_have_to_hold_together():
     assert "not set" in judge({**live("True", "new"), "status": {"conditions": [{"type": "Ready", "status": "True"}]}}).why
 
 
-def test_a_rollout_has_to_hold_at_the_same_time_as_fields():
+def test_a_rollout_has_to_be_complete_while_the_fields_match():
     """What has rolled out before the fields change does not count."""
     entry = {
         "kind": "Deployment",

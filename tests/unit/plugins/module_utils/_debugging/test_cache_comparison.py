@@ -72,7 +72,7 @@ def test_wrong_allocatable_and_requested_amounts_are_differences():
     assert kinds(dump(node(pods=[believed("a")], cpu=50)), [api_pod("a", "node-1", cpu="100m")]) == [("requested", "node-1")]
 
 
-def test_what_is_requested_is_not_told_where_the_pods_differ_already():
+def test_a_difference_in_requests_is_not_reported_if_the_pods_differ():
     assert kinds(dump(node(cpu=0)), [api_pod("a", "node-1", cpu="100m")]) == [("missing_pod", "a")]
 
 
@@ -99,7 +99,7 @@ def test_missing_and_stale_pods_in_the_queue_are_differences():
     ("before", "after"),
     [([], [api_pod("a", "node-1")]), ([api_pod("a", "node-1")], []), ([api_pod("a")], [api_pod("a", "node-1")])],
 )
-def test_what_changes_meanwhile_is_no_difference(before, after):
+def test_changes_during_the_dump_are_no_differences(before, after):
     for found in (dump(node()), dump(node(pods=[believed("a")])), dump(node(), queue=[believed("a", "active")])):
         assert kinds(found, before, after) == []
     nodes = [api_node()]

@@ -60,7 +60,7 @@ def failure(monkeypatch, grown) -> ClusterError:
     return error.value
 
 
-def test_the_end_of_a_log_is_told_without_credentials(monkeypatch):
+def test_the_end_of_a_log_is_shown_without_credentials(monkeypatch):
     """The message also names what stays in the cluster."""
     message = failure(monkeypatch, "cannot use token: pl4nted").message
     assert "its log since then ends with: cannot use token: ********" in message
@@ -99,7 +99,7 @@ SENDS = ", to send SIGUSR2 to the scheduler"
         ({"method": "host"}, False, "send SIGUSR2 to the process of the pod n/p on this host, which must be , and read the pod's log"),
     ],
 )
-def test_the_plan_says_what_would_be_done_with_a_pod(given, changed, what):
+def test_the_plan_describes_the_actions_for_a_pod(given, changed, what):
     given = {"debug_image": "busybox", **given}
     target = Target({**POD, **given.pop("pod", {})}, "c", {}, None)
     assert cache_dump.plan(Server(""), options(**given), target) == {
@@ -119,7 +119,7 @@ def test_the_pod_of_the_options_is_the_target():
 
 
 @pytest.mark.parametrize(("given", "which"), [({"pid": 7}, "7"), ({}, "kube-scheduler")])
-def test_the_plan_says_what_would_be_done_with_a_process(given, which):
+def test_the_plan_describes_the_actions_for_a_process(given, which):
     found = cache_dump.plan(Server(""), options(scheduler_name="s", pod=None, method="host", log_path="/var/log/x", **given))
     assert (found["changed"], found["target"]) == (False, None)
     assert found["msg"] == f"Would send SIGUSR2 to the process {which} of this host and read /var/log/x."

@@ -77,7 +77,7 @@ def test_a_deleted_node_is_read_with_its_nominated_pods():
     assert [pod.name for pod in node.pods] == ["a"]
 
 
-def test_each_waiting_pod_is_in_the_queue_that_its_place_tells():
+def test_the_position_of_a_waiting_pod_determines_its_queue():
     found = read(log(queue=[pod_line(name, phase="Pending") for name in "abcd"], summary=(1, 1, 2)))
     assert [(pod.name, pod.queue) for pod in found.queue] == [
         ("a", "active"),
@@ -132,7 +132,7 @@ def test_a_dump_in_json_logs_is_parsed():
         (log().replace("backoffQ", "errorQ"), "summary of the queue"),
     ],
 )
-def test_what_another_release_might_write_is_not_guessed(text, why):
+def test_a_dump_in_an_unknown_format_is_an_error(text, why):
     with pytest.raises(DumpError, match=why):
         read(text)
 

@@ -81,7 +81,7 @@ def test_metrics_give_attempts_durations_and_pending_pods():
     }
 
 
-def test_samples_that_are_no_numbers_say_nothing():
+def test_samples_that_are_no_numbers_are_ignored():
     more = (
         'scheduler_pending_pods{queue="gated"} NaN\nprocess_start_time_seconds +Inf\nscheduler_schedule_attempts_total{profile="a"} -Inf\n'
         'scheduler_pod_scheduling_sli_duration_seconds_bucket{le="NaN"} 3\n'

@@ -65,7 +65,7 @@ def test_a_recorded_dump_differs_from_the_api_server_by_one_ghost_node(dump, the
         (("status", "phase", "Succeeded"), "stale_pod"),
     ],
 )
-def test_what_is_not_as_it_was_recorded_is_seen(dump, change, kind):
+def test_a_pod_that_differs_from_the_recording_is_a_difference(dump, change, kind):
     recorded = json.loads((RECORDED / "1.34.json").read_text())
     part, key, value = change
     next(pod for pod in recorded["pods"] if pod["metadata"]["name"] == "low")[part][key] = value

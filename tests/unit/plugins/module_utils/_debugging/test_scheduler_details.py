@@ -75,7 +75,7 @@ def test_plugins_of_an_unknown_image_are_unknown():
         (command(), TEXT + REFUSED, "resourceLock: ********"),
     ],
 )
-def test_a_message_says_why_the_profiles_are_unknown(one, text, why):
+def test_a_message_explains_why_the_profiles_are_unknown(one, text, why):
     found = in_effect(one, text)
     assert found["profiles"] is None
     assert why in found["profiles_message"]
@@ -213,7 +213,7 @@ def test_a_scheduler_without_pods_has_no_instances():
 
 
 @pytest.mark.parametrize("status", [0, 401])
-def test_a_server_that_is_gone_while_a_log_is_read_is_no_finding(status):
+def test_a_server_that_fails_while_a_log_is_read_is_an_error_and_no_finding(status):
     class Gone(Server):
         def text(self, path, query):
             raise ApiError(status, "Unreachable", "gone")

@@ -75,7 +75,7 @@ def test_a_container_that_does_not_run_is_an_error():
         find(pod(SCHEDULER, running=False))
 
 
-def test_the_leader_is_told_by_the_name_before_the_number():
+def test_the_leader_is_identified_by_the_holder_name_before_the_suffix():
     one = {"metadata": {"name": "second-a"}, "spec": {"nodeName": "node-1"}}
     assert leads(one, "second-a_0e0e8c8a")
     assert not leads(one, "second-ab_0e0e8c8a")
@@ -160,7 +160,7 @@ def refused(reason):
 
 
 @pytest.mark.parametrize("written", [str, lambda body: repr(body.encode())], ids=["text", "bytes"])
-def test_a_refusal_is_told_in_the_servers_words(written):
+def test_a_rejection_is_reported_in_the_words_of_the_server(written):
     body = (
         json.dumps({"kind": "Status", "reason": "Forbidden", "message": 'pods "p" is forbidden: User "u\'s" cannot get "pods/exec"'}) + "\n"
     )

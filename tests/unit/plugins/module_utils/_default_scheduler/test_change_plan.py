@@ -40,7 +40,7 @@ def test_clear_policy_empties_the_name_of_the_policy(policy, clear, spec):
     assert (made.refusals, [one["spec"] for one in made.manifests]) == ([], [spec])
 
 
-def test_dead_policy_is_refused_unless_it_is_to_go():
+def test_an_obsolete_policy_is_rejected_unless_it_is_to_be_cleared():
     (refusal,) = planned({"profile": "NoScoring"}, {"policy": {"name": "mine"}}).refusals
     assert "spec.policy.name is mine" in refusal
     assert "default_scheduler_clear_policy" in refusal
@@ -89,7 +89,7 @@ def test_only_changes_that_affect_the_scheduler_make_a_new_revision(wanted, sche
     assert planned(wanted, scheduler, kube_scheduler).new_revision is new
 
 
-def test_what_became_of_a_change_makes_a_new_revision():
+def test_effective_changes_and_removals_cause_a_new_revision():
     """Also what was taken away, which nobody asked for by name"""
     assert restarts(({}, {"unsupportedConfigOverrides": {"arguments": {}}}), ({}, {}))
     assert restarts(({"profile": "NoScoring"}, {}), ({}, {}))
@@ -110,7 +110,7 @@ def test_log_level_is_not_written_while_it_is_raised_for_a_time(level, warnings)
     assert over.manifests[0]["spec"]["logLevel"] == level
 
 
-def test_debug_logging_goes_on_as_long_as_something_will_end_it():
+def test_debug_logging_is_active_only_while_a_job_will_end_it():
     notes = {"osso.scheduler/log-level": "Trace", "osso.scheduler/back-to": "Normal", "osso.scheduler/until": "1000"}
     role, job = {"metadata": {"annotations": notes}}, {"metadata": {}}
 

@@ -139,7 +139,7 @@ def test_the_state_of_a_healthy_default_scheduler_has_all_its_fields():
     }
 
 
-def test_what_the_operator_observes_is_not_shown_and_a_policy_is():
+def test_the_observed_configuration_is_not_shown_but_a_policy_is():
     cluster = openshift(scheduler={"policy": {"name": "mine"}})
     cluster.store(kube_scheduler(spec={"logLevel": "Debug", "observedConfig": {"a": "b"}}))
     found = state(cluster)

@@ -19,7 +19,7 @@ def test_batch_sizes_are_accepted_alone_and_in_lists(given, sizes):
 
 
 @pytest.mark.parametrize("given", ["abc", 0, -1, "0%", "5%%", 1.5, True, None, [], [1, "x"], [0, 1], [[1]], {"a": 1}])
-def test_everything_else_is_an_error_that_shows_the_value(given):
+def test_an_invalid_value_is_an_error_that_shows_the_value(given):
     with pytest.raises(ValueError, match="fleet_serial is ") as raised:
         batches(given)
     assert repr(given) in str(raised.value)

@@ -45,7 +45,7 @@ def found(access, environment=None, required=True):
         ({"cluster_access": {**HOST, "ca_cert": "/nowhere/ca"}}, "cluster_access.ca_cert is /nowhere/ca, which does not exist"),
     ],
 )
-def test_what_is_no_access_to_one_certain_cluster_is_rejected(variables, said):
+def test_access_that_does_not_identify_one_cluster_is_rejected(variables, said):
     (problem,) = problems(variables, {}, True)
     assert said in problem
     assert HOST["api_key"] not in problem
@@ -103,7 +103,7 @@ def test_nothing_of_another_cluster_is_taken_from_the_environment(kubeconfig, ac
         ({"context": "berlin"}, {"K8S_AUTH_KUBECONFIG": "/etc/kube/all"}),
     ],
 )
-def test_what_the_client_does_not_use_of_the_environment_is_no_matter(access, environment):
+def test_environment_variables_that_the_client_does_not_use_are_accepted(access, environment):
     assert found(access, environment) == []
 
 

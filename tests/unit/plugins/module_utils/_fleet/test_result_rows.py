@@ -34,7 +34,7 @@ def facts(**outcomes):
     return {name: {"fleet_row": {"cluster": name, "outcome": outcome}} if outcome else {} for name, outcome in outcomes.items()}
 
 
-def test_a_row_says_what_is_there_and_what_changed():
+def test_a_row_shows_the_state_of_a_cluster_and_its_changes():
     made = row({**KNOWN, "operator": True, "schedulers_changed": True, "metrics": False}, "berlin")
     assert made == {
         "job": "",
@@ -64,7 +64,7 @@ def test_a_row_says_what_is_there_and_what_changed():
         ({"variant": "osso", "csv": {"name": "osso.v1.0.0", "phase": None}}, "osso osso.v1.0.0 (not installed)"),
     ],
 )
-def test_an_operator_is_told_by_its_version(known, shown):
+def test_an_operator_is_shown_with_its_version(known, shown):
     assert row(known, "berlin")["operator"] == shown
 
 
@@ -225,7 +225,7 @@ def test_the_summary_shows_texts_of_a_server_as_texts():
     assert "{ { lookup" in first
 
 
-def test_a_row_of_a_failure_keeps_what_is_known():
+def test_a_row_of_a_failure_keeps_the_known_values():
     known = {**KNOWN, "job": "site.yml", "operator": True, "metrics": True, "schedulers_changed": True, "pools_changed": True}
     assert row(known, "berlin", ACCESS, "Look", {"msg": "gone"}) == {
         "job": "site.yml",
@@ -301,7 +301,7 @@ def test_at_most_three_clusters_that_failed_are_named(failures, reason):
     assert rows(list(outcomes), facts(**outcomes))[-1]["reason"] == reason
 
 
-def test_the_table_shows_what_a_failed_cluster_changed_and_outcomes_without_a_reason():
+def test_the_table_shows_changes_of_failed_clusters_and_outcomes_without_a_reason():
     done = {**row(KNOWN, "a"), "reason": "late"}
     broken = {**row({"schedulers": ["x", "y"], "metrics": True, "operator": True}, "b"), "outcome": "failed", "reason": ""}
     waiting = rows(["c"], {"c": {}})

@@ -26,7 +26,7 @@ def unpacked(content: bytes) -> dict[str, str]:
         return {member.name: archive.extractfile(member).read().decode() for member in archive.getmembers()}
 
 
-def test_a_credential_that_is_seen_last_is_masked_in_what_came_first():
+def test_a_credential_that_is_found_last_is_masked_in_earlier_files():
     bundle = Bundle(Masking())
     bundle.add("first.log", "a log", "GET /log", "it said pl4nted-one\n")
     bundle.miss("Pods", "GET /pods", "no | pl4nted-one\nfor <you>")
@@ -88,7 +88,7 @@ def options(**given):
         ({"cache_dumps": True}, "cache_dumps needs debug_image"),
     ],
 )
-def test_what_cannot_be_used_is_refused(given, said):
+def test_invalid_options_are_rejected(given, said):
     with pytest.raises(InputError) as caught:
         options(**given)
     assert said in caught.value.message

@@ -103,7 +103,7 @@ def test_no_objects_of_openshift_or_olm_are_gathered_on_plain_kubernetes(tmp_pat
     assert not [entry for entry in result["missing"] if "operators.coreos.com" in entry["source"]]
 
 
-def test_a_kind_that_is_refused_is_noted(tmp_path):
+def test_a_forbidden_kind_is_noted(tmp_path):
     result, names = gathered(Server(set(), ("Role", ApiError(403, "Forbidden", "roles is forbidden"))), tmp_path)
     assert {"what": "roles in kube-system", "why": "roles is forbidden (HTTP 403)"}.items() <= result["missing"][0].items()
     assert {"namespaces/kube-system/rolebindings.json", f"namespaces/{NAMESPACE}/services.json"} <= names
@@ -112,7 +112,7 @@ def test_a_kind_that_is_refused_is_noted(tmp_path):
 
 
 @pytest.mark.parametrize("status", [0, 401])
-def test_a_server_that_is_gone_is_an_error_and_leaves_no_file(tmp_path, status):
+def test_an_unreachable_server_is_an_error_and_leaves_no_file(tmp_path, status):
     gone = ApiError(status, "Unreachable", "gone")
     with pytest.raises(ApiError):
         gathered(Server(set(), ("Role", gone), gone), tmp_path)

@@ -111,14 +111,14 @@ def test_fields_that_can_contain_credentials_are_not_shown_at_all(obj):
     assert PLANTED not in json.dumps(Masking().cleaned(obj))
 
 
-def test_what_a_container_said_last_ends_like_a_log():
+def test_the_termination_message_of_a_container_is_masked_like_a_log():
     said = f"fine\ncannot use token: {PLANTED}\nlast words"
     status = {"containerStatuses": [{"lastState": {"terminated": {"message": said, "reason": "Error"}}}]}
     shown = Masking().cleaned({**container(), "status": status})["status"]["containerStatuses"][0]["lastState"]["terminated"]
     assert shown == {"message": "fine\ncannot use token: ********\nlast words", "reason": "Error"}
 
 
-def test_what_only_refers_to_something_stays_within_a_shell():
+def test_references_to_credentials_in_a_shell_command_are_not_masked():
     text = (
         "TOKEN=$PROM_TOKEN exec run --token=$(PROM_TOKEN) --client-secret ${A} --bearer-token-file /run/a; x --use-token && TOKEN_FILE=/a"
     )
@@ -140,7 +140,7 @@ def test_long_texts_are_masked_in_linear_time():
     assert Masking().cleaned(pod)["spec"] == pod["spec"]
 
 
-def test_by_value_only_texts_are_masked():
+def test_only_texts_are_masked_by_value():
     """Not keys and numbers, which would be no JSON any more; and a text begins after a line break, as its words do."""
     masking = Masking()
     for value in ("enabled", "3600"):
@@ -318,7 +318,7 @@ def test_a_configuration_stays_readable():
     ],
     ids=["secret", "config map", "empty config map", "definition"],
 )
-def test_secrets_config_maps_and_definitions_are_shown_only_in_part(obj, shown):
+def test_secrets_config_maps_and_crds_are_shown_only_in_part(obj, shown):
     assert Masking().cleaned(obj) == shown
 
 

@@ -58,7 +58,7 @@ def test_upper_layers_replace_and_remove_files_of_lower_ones(tmp_path, compressi
     assert list(found) == ["etc/bc", "var/z", "etc/a", "opt/new", "var/later", "empty"]
 
 
-def test_only_wanted_files_are_read(tmp_path):
+def test_only_selected_files_are_read(tmp_path):
     folder = image(tmp_path, [("a/x.yaml", b"1"), ("a/x.txt", b"1234")])
     assert files(folder, lambda name: name.endswith(".yaml"), largest=3) == {"a/x.yaml": b"1"}
 

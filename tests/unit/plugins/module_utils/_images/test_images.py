@@ -38,14 +38,14 @@ def test_image_references_are_completed_for_the_pull(text, pull):
 @pytest.mark.parametrize(
     "text", ["", "Nginx", "a b", "quay.io/a@sha256:12", "quay.io/a@", "quay.io/", "quay.io/a:", "quay.io/a:b:c", "https://quay.io/a"]
 )
-def test_what_is_no_reference_is_named(text):
+def test_an_invalid_image_reference_is_named(text):
     with pytest.raises(ValueError, match="is no image reference") as refusal:
         parse(text)
     assert repr(text) in str(refusal.value)
 
 
 @pytest.mark.parametrize("text", ["https://quay.io", "", "quay.io/A", "quay.io/a:1", f"quay.io/a@{ONE}", "a b"])
-def test_what_is_no_registry_is_named(text):
+def test_an_invalid_registry_is_an_error(text):
     with pytest.raises(ValueError, match="is no registry"):
         parse_registry(text)
 
@@ -86,12 +86,12 @@ def test_two_repositories_never_become_one():
 
 
 @pytest.mark.parametrize("entry", [7, {"image": 7}, {"to": "x"}, {"image": "a", "too": "x"}, None])
-def test_what_is_no_image_to_mirror_is_named(entry):
+def test_an_invalid_entry_of_the_images_to_mirror_is_an_error(entry):
     with pytest.raises(ValueError, match="is no image to mirror"):
         mirroring.plan([entry], REGISTRY)
 
 
-def test_an_image_that_is_in_the_registry_already_is_refused():
+def test_an_image_that_is_in_the_registry_already_is_rejected():
     with pytest.raises(ValueError, match="already: name the image that it is a copy of"):
         mirroring.plan([f"{REGISTRY}/a:1"], REGISTRY)
     # Elsewhere in the same registry is a source like any other.
@@ -142,7 +142,7 @@ def test_only_image_digest_mirror_sets_can_keep_nodes_from_the_source():
         ("ImageDigestMirrorSet", None, True, False),
     ],
 )
-def test_two_policies_for_one_source_are_refused(kind, spec, never, conflict):
+def test_two_policies_for_one_source_are_rejected(kind, spec, never, conflict):
     """OpenShift then configures no mirror at all."""
     plan = mirroring.plan([OPERATOR], REGISTRY)
     other = {"kind": kind, "metadata": {"name": "other"}, "spec": spec}
@@ -210,7 +210,7 @@ CATALOG = [
 ]
 
 
-def test_a_catalog_names_its_bundles_and_what_they_need():
+def test_a_catalog_names_its_bundles_and_their_images():
     assert mirroring.catalog_images(CATALOG, "ours") == ["q/b:1", "q/o:1", "q/b:2"]
     assert "q/x:2" in mirroring.catalog_images(CATALOG)
     with pytest.raises(ValueError, match="no bundle of the package mine; it has other, ours"):
@@ -236,7 +236,7 @@ def test_the_auth_file_contains_the_encoded_credentials_of_each_registry():
         {"https://r": {"username": "u", "password": "secret"}},
     ],
 )
-def test_refusals_of_credentials_name_the_variable_and_never_a_value(credentials):
+def test_errors_about_credentials_name_the_variable_and_never_a_value(credentials):
     with pytest.raises(ValueError, match=r"^mirror_credentials") as refusal:
         auth_file(credentials, "mirror_credentials")
     assert "secret" not in str(refusal.value)
@@ -260,7 +260,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("output", SAID)
-def test_refusals_of_registries_come_with_a_remedy(output):
+def test_errors_of_registries_come_with_a_remedy(output):
     said = registry_errors.explain("Getting image source signatures\n" + output + "\n", "r/a:1", "mirror_")
     assert said.startswith(("r/a:1: ", "r: "))
     assert SAID[output] in said
@@ -268,7 +268,7 @@ def test_refusals_of_registries_come_with_a_remedy(output):
     assert "\n" not in said
 
 
-def test_what_is_unknown_or_denied_may_be_missing():
+def test_an_image_that_is_unknown_or_denied_may_be_missing():
     assert [registry_errors.may_be_missing(output) for output in SAID] == [
         "manifest unknown" in output or "denied" in output for output in SAID
     ]
@@ -286,7 +286,7 @@ REFUSED = {"rc": 1, "stderr": FATAL % "reading manifest 1 in r/a: unauthorized: 
 
 
 @pytest.mark.parametrize(("target", "copied"), [(FOUND, False), ({"rc": 0, "stdout": f"r.example.com/b@{TWO}"}, True), (UNKNOWN, True)])
-def test_what_is_not_there_or_another_one_is_copied(target, copied):
+def test_a_missing_or_different_image_is_copied(target, copied):
     plan = mirroring.plan([SCHEDULER], REGISTRY)
     found = mirroring.compare(plan, [FOUND], [target], "mirror_")
     assert found["problems"] == []
@@ -294,7 +294,7 @@ def test_what_is_not_there_or_another_one_is_copied(target, copied):
     assert found["copies"] == {SCHEDULER: f"{REGISTRY}/scheduler-plugins/kube-scheduler@{ONE}"}
 
 
-def test_what_cannot_be_found_out_is_a_problem():
+def test_an_image_that_cannot_be_inspected_is_a_problem():
     plan = mirroring.plan([SCHEDULER, OPERATOR], REGISTRY)
     found = mirroring.compare(plan, [FOUND, UNKNOWN], [REFUSED, UNKNOWN], "mirror_")
     assert [problem.partition(": ")[0] for problem in found["problems"]] == ["registry.example.com:5000", OPERATOR]
@@ -322,7 +322,7 @@ def test_images_are_named_so_that_the_cluster_pulls_the_copies(named, wanted):
     assert mirroring.variables(COPIES, **named) == wanted
 
 
-def test_before_a_push_what_is_not_there_is_no_problem():
+def test_an_image_that_is_missing_before_a_push_is_no_problem():
     said = {"a": FOUND, "b": UNKNOWN, "c": REFUSED, "d": REFUSED}
     answers = [{"item": f"r.example.com/team/{name}:1", **answer} for name, answer in said.items()]
     (problem,) = registry_errors.problems(answers, "publish_")
@@ -389,7 +389,7 @@ def test_the_remedy_for_two_repositories_is_a_place_with_the_host():
     )
 
 
-def test_a_registry_of_which_the_name_only_begins_alike_is_a_source():
+def test_a_registry_whose_name_only_shares_a_prefix_is_a_source():
     assert mirroring.plan(["r.example.com/mirrored/a:1"], "r.example.com/mirror")[0]["target"] == "r.example.com/mirror/mirrored/a:1"
 
 

@@ -128,7 +128,7 @@ def test_a_byte_order_mark_is_accepted_in_text_and_bytes():
 
 
 @pytest.mark.parametrize("rest", ["a: 1\n", "a: [\n", "\tbroken"])
-def test_what_follows_the_first_document_is_ignored_with_a_warning(rest):
+def test_text_after_the_first_document_is_ignored_with_a_warning(rest):
     result = check(f"{HEAD}---\n{rest}", None)
     assert result.valid
     assert [(finding.code, finding.severity) for finding in result.findings] == [("ignored-document", "warning")]

@@ -135,7 +135,7 @@ def test_diff_prints_the_differences_of_files_and_of_releases(command, tmp_path)
     assert (status, "a: filter: EBSLimits: removed" in out) == (0, True)
 
 
-def test_without_a_release_it_says_what_is_not_checked(command):
+def test_the_output_without_a_release_names_the_limits_of_the_check(command):
     status, out, err = command(MISSPELT)
     assert (status, out) == (0, "")
     assert "only release-independent checks are made" in err
@@ -302,7 +302,7 @@ def test_objects_without_a_configuration_are_no_failure(command):
     assert (status, out, "no ConfigMap or Secret has a KubeSchedulerConfiguration" in err) == (0, "", True)
 
 
-def test_a_broken_object_is_an_error_only_if_it_may_hold_a_configuration(command):
+def test_a_broken_object_is_an_error_only_if_it_may_contain_a_configuration(command):
     broken = "apiVersion: v1\nkind: ConfigMap\ndata: [\n"
     assert command(CRD + "---\n" + broken, "--kubernetes=1.31")[0] == 0
     status, out, _err = command(CRD + "---\n" + broken + "# kubescheduler.config.k8s.io\n", "--kubernetes=1.31")

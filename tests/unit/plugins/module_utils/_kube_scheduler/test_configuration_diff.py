@@ -195,6 +195,6 @@ def test_secrets_of_extenders_are_not_shown():
     assert "czNjcjN0" not in str(found)
 
 
-def test_unknown_releases_are_refused():
+def test_unknown_releases_are_rejected():
     with pytest.raises(UnknownTarget):
         between_releases(config(), "1.31", "1.99")

@@ -85,7 +85,7 @@ def test_equal_structures_give_equal_texts_without_anchors():
     ]
     + [1, 0, -1, 1.5, True, False, None, [], {}, 2**40],
 )
-def test_kube_scheduler_reads_what_was_given(value):
+def test_kube_scheduler_reads_the_given_values(value):
     """Above all strings that are something else for its parser."""
     text = from_structure({**CONFIG, "value": value, "list": [value]})
     result = check(text, None)

@@ -166,7 +166,7 @@ LAUGHS = "a: &a [x, x]\n" + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + 
         *(LAUGHS, "a: " + "[" * 100_000, '{"a": ' + "[" * 100_000, "\ud800", "- a", "5", ""),
     ],
 )
-def test_what_is_no_configuration_is_a_finding(odd):
+def test_an_invalid_configuration_is_a_finding_without_credentials(odd):
     """The finding shows no credential."""
     text = f"kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1\ntoken: planted\n{odd}\n"
     for broken in (odd, text, odd + text):

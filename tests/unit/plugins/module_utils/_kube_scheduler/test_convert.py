@@ -91,7 +91,7 @@ def test_the_newest_release_takes_the_results():
         assert conversion.api_version == "kubescheduler.config.k8s.io/v1"
 
 
-def test_1_37_takes_what_1_36_takes_as_it_is():
+def test_1_37_accepts_configurations_of_1_36_unchanged():
     """No kube-scheduler 1.37 rejected a document that 1.36 accepted, other than for its flags: nothing has to be converted."""
     before, after = (recordings.load(minor, "in-tree")[1] for minor in (36, 37))
     accepted = [
@@ -172,7 +172,7 @@ def test_without_a_source_the_last_release_that_reads_the_version_counts():
     assert convert("kind: Policy\napiVersion: v1\n", None, "1.31").source == "1.22"
 
 
-def test_what_the_source_refuses_is_not_converted():
+def test_a_configuration_that_the_source_release_rejects_is_not_converted():
     text = config("v1beta2", "parallelism: 0\n")
     result = convert(text, "1.25", "1.31")
     assert (result.text, result.complete) == (text, False)
@@ -182,13 +182,13 @@ def test_what_the_source_refuses_is_not_converted():
 @pytest.mark.parametrize(
     "text", ["", "a: [", "[]", "kind: Deployment\napiVersion: apps/v1\n", "kind: Policy\n", "kind: Policy\napiVersion: {}\n", b"\xff"]
 )
-def test_what_is_no_configuration_gets_an_error(text):
+def test_a_text_that_is_no_configuration_is_an_error(text):
     result = convert(text, None, "1.31")
     assert not result.complete
     assert result.findings
 
 
-def test_unknown_releases_are_refused():
+def test_unknown_releases_are_rejected():
     with pytest.raises(UnknownTarget):
         convert(config("v1beta2"), "1.25", "1.99")
     with pytest.raises(UnknownTarget):
@@ -250,7 +250,7 @@ def test_weights_of_resources_beyond_100_are_scaled():
     assert APPROXIMATE in [step.kind for step in result.steps]
 
 
-def test_what_nothing_can_replace_is_left_to_a_person():
+def test_a_plugin_without_a_replacement_has_to_be_converted_by_hand():
     body = "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesMostAllocated}]}}}]\n"
     result = convert(config("v1beta1", body), "1.22", "1.31")
     assert not result.complete
@@ -258,7 +258,7 @@ def test_what_nothing_can_replace_is_left_to_a_person():
     assert check(result.text, "1.31").valid
 
 
-def test_node_label_without_node_affinity_is_left_to_a_person():
+def test_node_label_without_node_affinity_has_to_be_converted_by_hand():
     body = """
         profiles:
           - plugins: {filter: {disabled: [{name: NodeAffinity}], enabled: [{name: NodeLabel}]}}
@@ -322,7 +322,7 @@ def policy(body: str) -> str:
         ("alwaysCheckAllPredicates: 1", "alwaysCheckAllPredicates"),
     ],
 )
-def test_a_policy_that_is_wrong_is_refused(body, path):
+def test_an_invalid_policy_is_rejected(body, path):
     result = convert(policy(body), "1.22", "1.31")
     assert [found.path for found in result.findings] == [path]
     assert not result.complete
@@ -341,7 +341,7 @@ def test_a_policy_in_json_is_converted_with_its_extender():
     assert (EXACT, "extenders[0].httpTimeout") in steps
 
 
-def test_what_a_policy_can_no_longer_ask_for_is_said():
+def test_an_option_that_a_policy_no_longer_has_is_reported():
     _data, steps = converted(policy("alwaysCheckAllPredicates: true"), "1.22", "1.31")
     assert (APPROXIMATE, "alwaysCheckAllPredicates") in steps
 

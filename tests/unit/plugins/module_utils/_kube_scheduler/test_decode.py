@@ -93,7 +93,7 @@ def test_each_release_accepts_only_the_versions_that_it_serves(minor, served):
         assert [code for code, _path, _hint in findings] == ([] if version in served else ["unserved-version"])
 
 
-def test_unserved_version_says_which_are_served():
+def test_an_unserved_version_is_reported_with_the_served_ones():
     _version, findings = version_of(f"apiVersion: {GROUP}/v1beta1\nkind: KubeSchedulerConfiguration\n", 27)
     assert findings == [("unserved-version", "apiVersion", "it reads v1beta2, v1beta3, v1; v1beta1 is for 1.19 to 1.22")]
 
@@ -391,7 +391,7 @@ def test_quantities_in_plugin_arguments_are_parsed_or_rejected():
         assert finding.path == "profiles[0].pluginConfig[0].args.defaultRequests.cpu"
 
 
-def test_messages_never_hold_values_of_arguments():
+def test_messages_never_contain_values_of_arguments():
     secret = "s3cr3t"
     for body in (
         args_of(
@@ -491,7 +491,7 @@ def test_every_kind_has_fields_and_every_structure_is_used():
     assert set(STRUCTURES) == named - {""}
 
 
-def test_no_field_is_there_twice_in_one_release():
+def test_no_field_exists_twice_in_one_release():
     for name, rows in STRUCTURES.items():
         for minor in range(21, 37):
             for version in ("v1beta1", "v1beta2", "v1beta3", "v1"):
@@ -522,15 +522,15 @@ def test_integers_that_are_too_large_wrap_around_up_to_1_22(written, read_as):
     assert entry["weight"] == read_as
 
 
-def test_of_a_number_that_is_a_float_in_yaml_the_shortest_digits_are_read():
+def test_the_shortest_digits_of_a_float_in_yaml_are_read():
     # 82641776144906880000 - 4 * 2**64
     assert accepted("podInitialBackoffSeconds: 82641776144906883459\n", 22)["podInitialBackoffSeconds"] == 8854799850068673536
 
 
 @pytest.mark.parametrize("written", ["2147483648", "4294967296", "99999999999"])
-def test_most_integers_that_are_too_large_are_refused_up_to_1_22(written):
+def test_most_integers_that_are_too_large_are_rejected_up_to_1_22(written):
     assert the_finding(f"parallelism: {written}\n", 22).code == "out-of-range"
 
 
-def test_integers_that_are_too_large_are_refused_since_1_23():
+def test_integers_that_are_too_large_are_rejected_since_1_23():
     assert the_finding("parallelism: 5000000035\n", 23).code == "out-of-range"

@@ -127,13 +127,13 @@ def test_a_default_plugin_that_is_enabled_again_keeps_its_place_and_loses_its_we
     assert multi_point[4].path is None
 
 
-def test_v1beta1_appends_what_is_there_by_default():
+def test_v1beta1_appends_a_plugin_that_is_a_default_already():
     score = merged("v1beta1", 22, score=plugin_set([{"name": "ImageLocality", "weight": 5}]))["score"]["enabled"]
     assert names(score).count("ImageLocality") == 2
     assert score[-1] == {"name": "ImageLocality", "weight": 5}
 
 
-def test_of_a_name_that_is_there_twice_the_last_entry_replaces_the_default():
+def test_the_last_of_two_entries_with_one_name_replaces_the_default():
     entries = [{"name": "NodeAffinity", "weight": 5}, {"name": "NodeAffinity", "weight": 7}]
     multi_point = merged("v1", 31, multiPoint=plugin_set(entries))["multiPoint"]["enabled"]
     assert [entry["weight"] for entry in multi_point if entry.name == "NodeAffinity"] == [7, 5]
@@ -144,7 +144,7 @@ def test_disabled_default_plugins_are_left_out(disabled):
     assert merged("v1beta2", 25, queueSort=plugin_set(["Mine"], [disabled]))["queueSort"] == {"enabled": [{"name": "Mine"}]}
 
 
-def test_what_is_disabled_is_kept_since_v1beta3_only():
+def test_disabled_plugins_are_kept_since_v1beta3_only():
     lists = plugin_set(["Mine"], ["*", "Other"])
     assert "disabled" not in merged("v1beta2", 23, score=lists)["score"]
     assert merged("v1beta3", 23, score=lists)["score"]["disabled"] == [{"name": "*"}, {"name": "Other"}]

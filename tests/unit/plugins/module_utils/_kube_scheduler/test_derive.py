@@ -103,7 +103,7 @@ class Removal(ast.NodeVisitor):
 
 
 @pytest.mark.parametrize("minor", MINORS)
-def test_the_tables_are_what_was_derived_from_the_kube_scheduler(engine, minor):
+def test_the_tables_match_the_behavior_of_the_kube_scheduler(engine, minor):
     assert list(derive.differences(columns.recorded(minor), column(engine, minor))) == []
 
 

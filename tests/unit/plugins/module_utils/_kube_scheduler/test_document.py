@@ -334,7 +334,7 @@ def test_duplicates_in_the_arguments_of_a_plugin_in_json_are_found():
         ("a: 1\n", None),
     ],
 )
-def test_what_stands_behind_the_document_is_ignored(text, place):
+def test_text_after_the_document_is_ignored(text, place):
     _root, findings = parse(text)
     assert [(finding.code, finding.severity, (finding.line, finding.column)) for finding in findings] == (
         [("ignored-document", "warning", place)] if place else []

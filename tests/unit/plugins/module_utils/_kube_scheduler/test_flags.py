@@ -208,7 +208,7 @@ def test_the_table_of_gates_is_well_formed():
 
 
 @pytest.mark.parametrize("minor", range(21, 38))
-def test_no_release_starts_with_gates_that_it_refuses(minor):
+def test_no_release_starts_with_feature_gates_that_it_rejects(minor):
     assert gates.errors(minor, minor, {}) == []
 
 

@@ -73,12 +73,12 @@ def test_the_default_profile_runs_the_default_plugins_in_order():
 # --- multiPoint ---
 
 
-def test_explicit_plugins_go_first_and_keep_their_weight():
+def test_explicit_plugins_come_first_and_keep_their_weight():
     score = Built([profile(score=of(("ImageLocality", 9), ("NodeAffinity", 4)))]).at("score")
     assert score[:3] == [("ImageLocality", 9), ("NodeAffinity", 4), ("TaintToleration", 3)]
 
 
-def test_explicit_plugins_that_multi_point_does_not_have_go_last():
+def test_explicit_plugins_that_multi_point_does_not_have_come_last():
     built = Built([profile(score=of("SelectorSpread"))], kubernetes="1.25", version="v1beta3")
     assert built.at("score")[-1] == ("SelectorSpread", 1)
 
@@ -174,7 +174,7 @@ def test_a_plugin_given_twice_at_a_point_is_an_error():
 
 
 @pytest.mark.parametrize("kubernetes", ["1.21", "1.22"])
-def test_v1beta1_refuses_a_default_plugin_that_is_enabled_again(kubernetes):
+def test_v1beta1_rejects_a_default_plugin_that_is_enabled_again(kubernetes):
     built = Built([profile(score=of("ImageLocality"))], kubernetes, "v1beta1")
     assert built.errors == [("already-registered", "profiles[0].plugins.score.enabled[0].name")]
     assert "score.disabled" in built.findings[0].hint
@@ -241,7 +241,7 @@ def test_a_misspelt_field_of_the_queue_sort_is_one_error():
         ({"filter": of(("TaintToleration", -1))}, []),
     ],
 )
-def test_negative_weights_are_refused_where_a_plugin_follows(plugins, errors):
+def test_negative_weights_are_rejected_where_a_plugin_follows(plugins, errors):
     built = Built([profile(**plugins)])
     assert built.errors == [("weight-overflow", f"profiles[0].plugins.{point}.enabled[0].weight") for point in errors]
 

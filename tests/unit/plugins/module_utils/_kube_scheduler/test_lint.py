@@ -636,7 +636,7 @@ def test_volume_restrictions_need_pre_filter_since_1_27():
 @pytest.mark.parametrize(
     ("plugin", "point"), [("DynamicResources", "multiPoint"), ("DynamicResources", "filter"), ("SchedulingGates", "preEnqueue")]
 )
-def test_disabling_what_a_feature_gate_would_add_is_no_mistake(plugin, point):
+def test_disabling_a_plugin_that_a_feature_gate_would_add_is_no_mistake(plugin, point):
     body = text("v1", plugins(f"{point}: {{disabled: [{{name: {plugin}}}]}}"))
     assert check(body, "1.26").warnings == ()
 
@@ -723,7 +723,7 @@ profiles:
     assert [found.format() for found in result.findings] == []
 
 
-def test_what_follows_from_an_error_is_no_warning():
+def test_a_consequence_of_an_error_is_no_warning():
     text = """\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

@@ -77,7 +77,7 @@ def test_custom_plugins_are_parsed_with_their_arguments():
         ({"extra": [{"name": "A", "points": ["score"]}] * 2}, r"plugins.extra\[1\].name: a plugin named A exists already"),
     ],
 )
-def test_a_description_that_is_wrong_is_refused_with_the_remedy(description, message):
+def test_an_invalid_description_is_rejected_with_the_remedy(description, message):
     with pytest.raises(UnknownTarget, match=message):
         plugins.parse_plugins(description, 31)
 

@@ -87,7 +87,7 @@ def test_the_release_before_the_first_does_not_run_the_preset(name):
 
 
 @pytest.mark.parametrize("name", [name for name, preset in PRESETS.items() if preset.image == SCHEDULER_PLUGINS])
-def test_what_needs_scheduler_plugins_is_refused_without(name):
+def test_presets_of_scheduler_plugins_are_rejected_for_in_tree_images(name):
     assert not check(from_structure(configuration(name, NEEDED.get(name))), f"1.{max(RELEASES)}", IN_TREE, FLAGS).valid
 
 
@@ -171,7 +171,7 @@ def test_each_release_accepts_a_strategy_that_packs_without_findings(minor):
     assert (result.starts, result.findings) == (True, ())
 
 
-def test_spreading_is_what_kube_scheduler_does_anyway():
+def test_the_preset_for_spreading_is_the_default_of_kube_scheduler():
     assert profile("low_node_utilization") == {"schedulerName": "secondary-scheduler"}
 
 
@@ -256,7 +256,7 @@ def test_peaks_scores_nodes_by_their_power_model_alone():
     assert not found.get("preScore")
 
 
-def test_text_of_a_template_and_numbers_of_yaml_are_what_is_meant():
+def test_template_texts_and_yaml_numbers_become_the_type_of_the_parameter():
     made = args("trimaran_target_load_packing", target_utilization="55", default_requests_multiplier=1.5, insecure_skip_verify="yes")
     assert (made["targetUtilization"], made["defaultRequestsMultiplier"]) == (55, "1.5")
     assert made["metricProvider"]["insecureSkipVerify"] is True
@@ -314,7 +314,7 @@ def test_a_changed_result_does_not_change_its_preset():
         ),
     ],
 )
-def test_errors_say_what_is_wrong_and_what_to_do(name, given, expected):
+def test_errors_name_the_problem_and_the_remedy(name, given, expected):
     assert expected in message(name, given)
 
 

@@ -120,7 +120,7 @@ def test_yaml_and_json_mean_the_same(generated):
 
 
 @pytest.mark.parametrize("text", ["", HEAD, "\ufeff" + HEAD, "x", "{", "[", "\x00", "\ud800"])
-def test_a_text_and_its_bytes_are_judged_alike(text):
+def test_a_text_and_its_bytes_get_the_same_verdict(text):
     as_text = check(text, "1.31")
     as_bytes = check(text.encode("utf-8", "surrogatepass"), "1.31")
     assert as_text.valid == as_bytes.valid

@@ -167,7 +167,7 @@ def test_long_free_text_is_masked_in_linear_time():
         "- {schedulerName: a}\nleaderElection: {resourceLock: X}",
     ],
 )
-def test_an_error_does_not_quote_a_name_that_looks_like_a_token(profile, name):
+def test_an_error_does_not_quote_a_name_that_resembles_a_token(profile, name):
     text = f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n{profile}\n".replace("X", name)
     findings = check(text, "1.31").findings
     assert findings

@@ -171,7 +171,7 @@ def test_the_percentage_of_a_profile_must_be_in_its_range(minor):
         ("CinderLimits", "v1", [31, 32, 36]),
     ],
 )
-def test_removed_plugins_are_refused_by_name(name, version, minors):
+def test_removed_plugins_are_rejected_by_name(name, version, minors):
     """In lists and pluginConfig; multiPoint is not looked into."""
     for minor in minors:
         enabled = {"filter": {"enabled": [{"name": name}]}}
@@ -184,7 +184,7 @@ def test_removed_plugins_are_refused_by_name(name, version, minors):
 
 
 @pytest.mark.parametrize(("minor", "refused"), [(24, False), (25, True), (28, True), (29, False)])
-def test_selector_spread_is_refused_by_name_only_in_some_releases(minor, refused):
+def test_selector_spread_is_rejected_by_name_only_in_some_releases(minor, refused):
     found = errors("profiles: [{pluginConfig: [{name: SelectorSpread}]}]", minor)
     assert found == ([("validate", "profiles[0].pluginConfig[0]")] if refused else [])
 
@@ -239,7 +239,7 @@ def test_all_profiles_sort_the_queue_alike(minor, one, other, refused):
     assert found == ([("validate", "profiles[1].plugins.queueSort")] if refused else [])
 
 
-def test_v1beta2_forgets_what_is_disabled_before_queue_sorts_are_compared():
+def test_v1beta2_drops_disabled_plugins_before_it_compares_queue_sorts():
     fields = QUEUE_SORT.format("{enabled: [{name: PrioritySort}], disabled: [{name: '*'}]}", "{}")
     assert errors(fields, 23, "v1beta2") == []
     assert errors(fields, 23, "v1beta3") == [("validate", "profiles[1].plugins.queueSort")]
@@ -346,7 +346,7 @@ SORT_ARGS = (
         ("profiles: [{pluginConfig: [{name: EBSLimits}]}]", 31, "EBSLimits was removed"),
     ],
 )
-def test_the_words_are_those_of_the_release(fields, minor, words):
+def test_messages_have_the_wording_of_the_release(fields, minor, words):
     (error,) = judge(fields, minor).errors
     assert re.search(words, error.message)
     assert error.hint

@@ -104,7 +104,7 @@ def test_invalid_node_selector_terms_of_node_affinity_are_rejected(minor, term, 
 
 
 @pytest.mark.parametrize(("weight", "refused"), [(0, False), (1, True), (101, True)])
-def test_a_preferred_term_without_weight_is_not_looked_at(weight, refused):
+def test_a_preferred_term_without_weight_is_not_validated(weight, refused):
     term = {"weight": weight, "preference": {"matchExpressions": [{"key": "a", "operator": "Never"}]}}
     args = {"addedAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
     path = "addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].operator"
@@ -326,7 +326,7 @@ def test_preemption_toleration_rejects_a_percentage_above_100(minor):
     assert found == [("build", "minCandidateNodesPercentage")]
 
 
-def test_messages_hold_nothing_out_of_the_arguments():
+def test_messages_contain_no_values_of_the_arguments():
     secret = "hunter2"
     wrong = {
         "TargetLoadPacking": {
@@ -379,7 +379,7 @@ def test_invalid_urls_get_the_messages_of_go(url, problem):
         ("NodeResourceTopologyMatch", {}, 25, "invalid ScoringStrategyType"),
     ],
 )
-def test_the_words_are_those_of_the_release(plugin, args, minor, words):
+def test_messages_have_the_wording_of_the_release(plugin, args, minor, words):
     ((_path, _code, message, hint),) = validation_args.errors(plugin, args, "v1", Target(minor, "scheduler-plugins"))
     assert words in message
     assert hint

@@ -140,7 +140,7 @@ def test_a_prometheus_with_all_metrics_is_usable(server):
     ]
 
 
-def test_a_missing_metric_is_looked_for_in_what_it_is_made_of(server):
+def test_the_source_metrics_of_a_missing_metric_are_queried(server):
     server.answers = [vector(), vector(n_1="4")]
     found = inspected(url=server.url, plugins=["TargetLoadPacking"])
     assert [(one["code"], one["severity"]) for one in found["findings"]] == [("metric-missing", "error")]

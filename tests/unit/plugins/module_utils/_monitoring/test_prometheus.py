@@ -194,7 +194,7 @@ def test_an_answer_without_a_result_is_an_error_with_its_code(server, answer, co
         assert "verb=create" in error.text
 
 
-def test_a_connection_that_was_closed_meanwhile_is_made_anew(server):
+def test_a_connection_that_was_closed_meanwhile_is_opened_again(server):
     server.answers += [(200, VECTOR, {"Connection": "close"}), (200, VECTOR)]
     connection = Prometheus(server.url)
     assert connection.query("a") == connection.query("a")
@@ -252,7 +252,7 @@ def test_only_the_right_authority_verifies_the_certificate(authority, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "days", "said"), [("elsewhere.example.com", 1, "127.0.0.1"), ("127.0.0.1", -1, "expired")])
-def test_what_no_other_authority_can_mend_is_what_is_reported(authority, name, days, said, tmp_path):
+def test_a_certificate_error_that_no_other_ca_can_fix_is_reported(authority, name, days, said, tmp_path):
     with serving(authority.context(name, days=days)) as server:
         tried = []
         outcome = first_that_verifies(
@@ -304,7 +304,7 @@ def test_an_authority_that_has_expired_may_have_a_successor(authority):
 
 
 @pytest.mark.parametrize(("token", "usable"), [("", False), ("t0ken", None)])
-def test_without_a_token_load_watcher_verifies_whatever_is_said(authority, token, usable):
+def test_load_watcher_without_a_token_always_verifies_certificates(authority, token, usable):
     """NewPromClient of load-watcher v0.2.4 drops the transport that does not verify, where there is no token."""
     with serving(authority.context("127.0.0.1")) as server:
         server.answers += [(200, VECTOR)] * 9

@@ -53,7 +53,7 @@ def test_plugins_of_the_operators_load_watcher_do_not_query_prometheus_themselve
     assert asked.plugins == ["TargetLoadPacking"]
 
 
-def test_plugin_that_is_only_configured_does_not_ask():
+def test_a_plugin_that_is_only_configured_does_not_query_prometheus():
     config = configuration(PACKING)
     config["profiles"][0]["plugins"] = {}
     assert asking_prometheus(config) == []
@@ -66,7 +66,7 @@ def test_two_plugins_that_watch_the_load_themselves_are_an_error():
     assert "watcherAddress" in finding.hint
 
 
-def test_a_service_may_be_asked_by_any_number():
+def test_any_number_of_profiles_may_query_a_load_watcher_service():
     service = {"watcher_address": "http://w:2020"}
     assert too_many(profiles((PACKING, {}), (BALANCING, service), (PACKING, service))) == []
 

@@ -37,7 +37,7 @@ def server():
         yield server
 
 
-def test_a_web_token_tells_who_and_until_when():
+def test_a_web_token_names_its_account_and_its_expiration():
     token = tokens.token_from(web_token(sub="system:serviceaccount:ns:reader", exp=1763740800))
     assert (token.subject, token.expires) == ("system:serviceaccount:ns:reader", datetime(2025, 11, 21, 16, 0, tzinfo=UTC))
     assert token.is_expired(datetime(2025, 11, 21, 16, 0, tzinfo=UTC))
@@ -54,7 +54,7 @@ NO_TIMES = ["1763740800000", "1e400", "-1e400", "1e18", "9" * 400, "9" * 5000, "
 
 
 @pytest.mark.parametrize("expires", NO_TIMES)
-def test_a_web_token_with_an_end_that_is_no_time_does_not_say_when_it_ends(expires):
+def test_a_web_token_with_an_invalid_expiration_has_no_expiration(expires):
     token = tokens.token_from(raw(f'{{"exp": {expires}}}'))
     assert token.expires is None
     assert not token.is_expired(datetime.now(UTC))
@@ -72,7 +72,7 @@ def test_a_token_that_is_no_jwt_has_no_expiry_and_no_subject(value):
     assert not token.is_expired(datetime.now(UTC))
 
 
-def test_nobody_sees_a_token_by_mistake():
+def test_repr_and_str_of_a_token_do_not_contain_its_value():
     assert "s3cret" not in repr(tokens.token_from("s3cret")) + f"{tokens.token_from('s3cret')}"
 
 

@@ -61,7 +61,7 @@ def test_a_package_gives_its_channels_and_their_heads():
         (Offer(["demo"], DEMO), {"channel": "stabel"}, "does not have; did you mean stable? Its channels"),
     ],
 )
-def test_what_a_catalog_does_not_hold_is_told_with_what_it_holds(offer, options, says):
+def test_a_missing_package_or_channel_is_reported_with_the_available_ones(offer, options, says):
     assert says in catalog.problem(offer, OPTIONS._replace(**options))
 
 
@@ -94,7 +94,7 @@ def test_a_version_that_the_channel_does_not_contain_is_an_error():
     ("made", "connected", "young"),
     [("00:00:00", "00:00:01", False), ("00:59:30", None, True), ("00:00:00", "00:59:30", True), ("00:00:00", None, False)],
 )
-def test_a_catalog_is_young_by_what_happened_last(made, connected, young):
+def test_the_age_of_a_catalog_counts_from_its_creation_or_last_connection(made, connected, young):
     now = calendar.timegm((2026, 11, 22, 1, 0, 0))
     live = {"metadata": {"creationTimestamp": f"2026-11-22T{made}Z"}}
     if connected:

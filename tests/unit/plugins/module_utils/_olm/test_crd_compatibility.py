@@ -46,7 +46,7 @@ def found(plan, *answers):
 
 
 @pytest.mark.parametrize("where", ["inline", "text", "compressed"])
-def test_a_definition_that_the_server_rejects_is_named(where):
+def test_a_crd_that_the_server_rejects_is_named(where):
     text = json.dumps(things(GROUP))
     rejected = (422, status(422, "Invalid", "spec.scope: Invalid value: field is immutable"))
     if where == "inline":
@@ -98,7 +98,7 @@ def inline(made):
     return plan(json.dumps(made))
 
 
-def test_existing_objects_that_the_new_definition_does_not_allow_are_named():
+def test_existing_objects_that_the_new_crd_does_not_allow_are_named():
     wrong = [thing(GROUP, "n", f"thing-{number}", spec={"size": -number}) for number in range(1, 8)]
     assert problems(crd_cluster(*wrong[:1], thing(GROUP, "n", "fine")), inline(definition())) == [
         INVALID.format("Thing n/thing-1: spec.size is -1; the minimum is 0")
@@ -134,7 +134,7 @@ def test_a_conversion_without_a_webhook_is_compared():
 
 
 @pytest.mark.parametrize(("status", "told"), [(400, True), (422, True), (403, False), (500, False)])
-def test_only_a_definition_that_is_invalid_is_a_problem_of_the_bundle(status, told):
+def test_only_an_invalid_crd_is_a_problem_of_the_bundle(status, told):
     cluster = crd_cluster()
     cluster.rejected["PATCH", "customresourcedefinitions"] = ApiError(status, "No", "not so")
     if told:
@@ -153,14 +153,14 @@ def test_only_a_definition_that_is_invalid_is_a_problem_of_the_bundle(status, to
     ("plural", "says"),
     [("things", r"^Thing \*: could not list it: no"), ("customresourcedefinitions", "could not check the update of it: no")],
 )
-def test_what_cannot_be_read_is_named(plural, says):
+def test_objects_that_cannot_be_read_are_named(plural, says):
     cluster = crd_cluster()
     cluster.rejected["GET", plural] = ApiError(403, "Forbidden", "no")
     with pytest.raises(ClusterError, match=says):
         problems(cluster, inline(definition()))
 
 
-def test_each_definition_of_a_bundle_is_compared():
+def test_each_crd_of_a_bundle_is_compared():
     others = definition(lambda spec: spec["names"].update(kind="Other", plural="others"))
     others["metadata"]["name"] = f"others.{GROUP}"
     second = json.loads(json.dumps(definition()).replace("things.", "ignored."))
@@ -184,7 +184,7 @@ def test_each_definition_of_a_bundle_is_compared():
     "broken",
     [{"spec": None}, {"spec": {"versions": None}}, {"spec": {"versions": [1]}}, {"spec": {"versions": [{}]}}],
 )
-def test_a_definition_that_is_incomplete_is_left_to_the_server(broken):
+def test_an_incomplete_crd_is_left_to_the_server(broken):
     assert problems(crd_cluster(), inline({**definition(), **broken})) == []
 
 
@@ -196,7 +196,7 @@ def test_another_object_in_a_step_is_no_reference_to_a_bundle(reference):
     assert problems(cluster, plan(json.dumps(given))) == []
 
 
-def test_a_missing_bundle_has_no_definitions_and_a_forbidden_one_is_an_error():
+def test_a_missing_bundle_has_no_crds_and_a_forbidden_one_is_an_error():
     cluster = crd_cluster()
     assert problems(cluster, plan(json.dumps(REFERENCE))) == []
     cluster.rejected["GET", "configmaps"] = ApiError(403, "Forbidden", "no")

@@ -70,7 +70,7 @@ def test_metadata_is_not_compared():
     assert violations({"metadata": {"name": "n"}}, schema) == []
 
 
-def test_a_resource_of_ours_fits_our_definition():
+def test_a_valid_secondary_scheduler_conforms_to_its_crd():
     definition = yaml.safe_load((ROOT / "roles/operator/files/secondaryschedulers.crd.yaml").read_text())
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     spec = {"managementState": "Managed", "schedulerConfig": "c", "schedulerImage": "i", "logLevel": "Normal", "operatorLogLevel": "Normal"}

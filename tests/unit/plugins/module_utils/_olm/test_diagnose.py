@@ -152,7 +152,7 @@ def test_a_failure_in_the_subscription_fails_the_installation(condition, says):
         ("BundleUnpackFailed", "EnsureInstallPlanFailed", "its bundle cannot be unpacked: EnsureInstallPlanFailed: no connection to other"),
     ],
 )
-def test_what_olm_tries_again_is_waited_for(kind, reason, says):
+def test_a_failure_that_olm_retries_is_pending(kind, reason, says):
     """such as another catalog that does not answer for a moment, or an InstallPlan that two wrote at once"""
     condition = {"type": kind, "reason": reason, "message": "no connection to other"}
     assert verdict(subscription([condition])) == ("pending", f"Subscription demo: {says}")
@@ -241,7 +241,7 @@ def upgrade(*plans, new=None):
         ("risk of data loss updating things: new CRD removes version v1alpha1 that is listed as a stored version", "status.storedVersions"),
     ],
 )
-def test_a_definition_that_keeps_an_upgrade_is_the_reason(message, remedy):
+def test_a_crd_that_blocks_an_upgrade_is_the_reason(message, remedy):
     """not the resolver's complaint, and not what the new CSV lacks meanwhile"""
     lacking = csv("Pending", "RequirementsNotMet", "one or more requirements couldn't be found")
     for phase, new in (("Installing", None), ("Installing", lacking), ("Failed", lacking)):
@@ -259,11 +259,11 @@ def test_a_pod_that_keeps_an_upgrade_is_the_reason():
     )
 
 
-def test_an_upgrade_that_only_waits_for_the_resolver_goes_on():
+def test_an_upgrade_that_only_waits_for_the_resolver_is_pending():
     assert upgrade(plan("Complete"), new=None).state == "pending"
 
 
-def test_what_olm_retries_for_another_reason_is_waited_for():
+def test_a_plan_that_olm_retries_for_another_reason_is_pending():
     state, why = upgrade(plan("Installing", message="retrying execution due to error: forbidden"))
     assert (state, why) == ("pending", "InstallPlan install-1 is Installing: retrying execution due to error: forbidden")
 
@@ -335,7 +335,7 @@ def test_an_unready_catalog_is_the_reason():
     assert verdict(subscription(), catalog=catalog("CONNECTING")).why == "CatalogSource cat: its connection is CONNECTING"
 
 
-def test_the_reason_asks_whether_olms_catalog_operator_runs():
+def test_the_reason_mentions_that_olms_catalog_operator_may_not_run():
     assert verdict(None).why == "the Subscription does not exist"
     assert "does its catalog-operator run?" in verdict(subscription(), catalog=catalog()).why
 
@@ -374,7 +374,7 @@ def configured():
 
 
 @pytest.mark.parametrize("part", sorted(CONFIG))
-def test_config_is_there_when_all_of_it_is(part):
+def test_the_config_is_present_only_if_all_of_its_parts_are(part):
     live = configured()
     assert carries(live, CONFIG)
     pod = live["spec"]["template"]["spec"]
@@ -382,7 +382,7 @@ def test_config_is_there_when_all_of_it_is(part):
     assert not carries(live, CONFIG)
 
 
-def test_a_variable_without_a_value_is_there():
+def test_an_environment_variable_without_a_value_counts_as_present():
     """as the API server tells it"""
     live = deployment(env=[{"name": "HTTP_PROXY"}])
     assert carries(live, {"env": [{"name": "HTTP_PROXY", "value": ""}]})
@@ -399,7 +399,7 @@ def test_a_variable_without_a_value_is_there():
         (csv("Pending", "R"), "ClusterServiceVersion demo.v1.0.0 is Pending (R)"),
     ],
 )
-def test_the_reason_says_why_a_csv_is_not_installed(live, told):
+def test_the_reason_shows_why_a_csv_is_not_installed(live, told):
     assert uninstalled(NAME, live) == told
 
 

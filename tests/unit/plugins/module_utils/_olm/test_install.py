@@ -266,7 +266,7 @@ def test_a_plan_of_another_version_waits_for_a_person():
     }
 
 
-def test_an_upgrade_that_waits_is_reported_beside_what_is_installed():
+def test_a_waiting_upgrade_is_reported_with_the_installed_version():
     waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
     cluster = installed_cluster(plan("1.1.0"), approval="Manual", **waiting)
     for check in (True, False):
@@ -317,7 +317,7 @@ def test_an_approval_that_is_forbidden_ends_the_run():
         ({"watch_namespaces": []}, "watch_namespaces is for all namespaces, but OperatorGroup group in namespace n is for n"),
     ],
 )
-def test_what_cannot_be_installed_is_rejected_before_a_write(options, says):
+def test_an_impossible_installation_is_rejected_before_a_write(options, says):
     cluster = installed_cluster()
     run = Run(cluster, **options)
     assert says in run.error
@@ -482,7 +482,7 @@ def test_a_preparation_that_fails_restores_what_it_changed():
 CHANGED = (("Subscription", "demo"), ("CatalogSource", "cat"), ("OperatorGroup", "demo"))
 
 
-def test_what_a_failed_preparation_cannot_revert_is_named():
+def test_changes_that_a_failed_preparation_cannot_revert_are_named():
     cluster = prepared_cluster(controller=preparing({"phase": "Failed", "message": "no"}))
     cluster.rejected["DELETE", "subscriptions"] = FORBIDDEN
     run = Run(cluster, state="prepared", wait_timeout=0)
@@ -491,7 +491,7 @@ def test_what_a_failed_preparation_cannot_revert_is_named():
     assert run.actions["Subscription demo"] == "created"
 
 
-def test_definitions_that_cannot_be_compared_are_a_warning():
+def test_crds_that_cannot_be_compared_are_a_warning():
     cluster = prepared_cluster(things(GROUP), controller=preparing(owned_things()))
     cluster.rejected["PATCH", "customresourcedefinitions"] = FORBIDDEN
     run = Run(cluster, state="prepared")
@@ -567,7 +567,7 @@ def test_an_operator_that_is_available_for_a_moment_is_not_steady_yet():
     assert "Deployment demo: " in Run(cluster, wait_timeout=0).error
 
 
-def test_a_plan_for_which_nobody_waits_is_a_warning():
+def test_a_missing_plan_that_needs_approval_is_a_warning_without_wait():
     cluster = prepared_cluster(controller=None)
     run = Run(cluster, wait=False, upgrade="none")
     assert (run.error, run.message) == ("", "demo is not installed yet.")
@@ -727,7 +727,7 @@ def impatient(monkeypatch):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_what_cannot_start_is_given_up_before_the_time_is_over():
+def test_an_operator_that_cannot_start_is_given_up_before_the_timeout():
     waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
     cluster = installed_cluster(operator_pod(**waiting), version="1.1.0")
     cluster.store(deployment(available=0))

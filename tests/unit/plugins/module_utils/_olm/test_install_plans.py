@@ -48,7 +48,7 @@ ONE, TWO = plan("one", "a.v1.0.0"), plan("two", "a.v1.1.0", generation=2)
     ("wanted", "expected"),
     [("1.0.0", "one"), ("1.1.0", "two"), ("v1.1.0", "two"), ("a.v1.1.0", "two"), ("1.1", None), ("1.2.0", None)],
 )
-def test_only_the_plan_of_exactly_the_wanted_version_is_chosen(wanted, expected):
+def test_only_the_plan_of_exactly_the_requested_version_is_chosen(wanted, expected):
     assert choice([ONE, TWO], wanted) == expected
 
 
@@ -63,13 +63,13 @@ def test_a_plan_is_not_approved_before_olm_has_written_its_status():
     assert choice([new, plan("again", "a.v1.0.0", generation=2)], "1.0.0") == "again"
 
 
-def test_of_two_plans_for_one_version_the_subscription_s_counts_else_the_newest():
+def test_the_subscription_s_plan_takes_precedence_over_the_newest_one():
     twins = [plan("older", "a.v1.0.0", generation=1), plan("newer", "a.v1.0.0", generation=2)]
     assert choice(twins, "1.0.0") == "newer"
     assert choice(twins, "1.0.0", refers_to="older") == "older"
 
 
-def test_a_plan_with_csvs_of_others_is_refused_by_name():
+def test_a_plan_with_csvs_of_others_is_rejected_with_their_names():
     mixed = [plan("mixed", "a.v1.0.0", "b.v3.0.0", "c.v1.0.0")]
     with pytest.raises(InputError, match=r"InstallPlan mixed brings a.v1.0.0, but also b.v3.0.0, c.v1.0.0.*approve_others: true"):
         choice(mixed, "1.0.0")
@@ -80,14 +80,14 @@ def test_a_version_of_another_package_is_not_ours():
     assert choice([plan("other", "b.v1.0.0")], "1.0.0") is None
 
 
-def test_a_csv_that_nobody_knows_counts_as_foreign():
+def test_an_unknown_csv_counts_as_foreign():
     unknown = plan("unknown", "a.v1.0.0", "mystery.v1.0.0")
     unknown["status"]["bundleLookups"].pop()
     with pytest.raises(InputError, match=r"also mystery.v1.0.0"):
         choice([unknown], "1.0.0")
 
 
-def test_the_approval_holds_for_what_was_read_only():
+def test_the_approval_applies_only_to_the_csvs_that_were_read():
     assert approval(TWO) == [
         {"op": "test", "path": "/spec/clusterServiceVersionNames", "value": ["a.v1.1.0"]},
         {"op": "replace", "path": "/spec/approved", "value": True},
@@ -185,7 +185,7 @@ def test_the_plan_of_a_subscription_is_the_one_that_it_refers_to():
     assert plans.current([ONE, TWO], None) is None
 
 
-def test_of_several_plans_without_a_reference_the_newest_is_approved():
+def test_the_newest_of_several_plans_without_a_reference_is_approved():
     twins = [plan("b", "a.v1.0.0", generation=2), plan("c", "a.v1.0.0", generation=1), plan("a", "a.v1.0.0", generation=2)]
     assert choice(twins, "1.0.0") == "b"
     without = [plan("a", "a.v1.0.0"), plan("b", "a.v1.0.0", generation=0)]

@@ -130,7 +130,7 @@ def test_nothing_to_remove_is_no_change():
     assert run.message == "demo is not installed in namespace n."
 
 
-def test_definitions_and_their_record_stay_unless_they_are_to_be_deleted():
+def test_crds_and_the_operator_record_stay_unless_they_are_to_be_deleted():
     cluster = installed()
     run = Run(cluster)
     assert run.warnings == []
@@ -139,13 +139,13 @@ def test_definitions_and_their_record_stay_unless_they_are_to_be_deleted():
     assert "Namespace n" in run.deleted
 
 
-def test_a_record_goes_with_an_operator_that_has_no_definitions():
+def test_the_record_of_an_operator_without_crds_is_deleted():
     cluster = installed(customresourcedefinitions={})
     cluster.remove("CustomResourceDefinition", CRD)
     assert "Operator demo.n" in Run(cluster).deleted
 
 
-def test_a_definition_that_only_its_label_connects_is_deleted():
+def test_a_crd_that_belongs_to_the_operator_only_by_its_label_is_deleted():
     cluster = installed(customresourcedefinitions=None)
     labelled = definition()
     labelled["metadata"]["labels"] = {LABEL: ""}
@@ -157,7 +157,7 @@ def test_a_definition_that_only_its_label_connects_is_deleted():
     ("managers", "told"),
     [(["kubectl"], "kubectl"), (["catalog", "helm"], "catalog, helm"), (["osso.scheduler.olm"], None), (["catalog"], None), ([], None)],
 )
-def test_a_definition_of_others_is_not_deleted(managers, told):
+def test_a_crd_of_others_is_not_deleted(managers, told):
     cluster = installed()
     cluster.store(definition(*managers))
     run = Run(cluster, delete_crds=True)
@@ -170,7 +170,7 @@ def test_a_definition_of_others_is_not_deleted(managers, told):
     assert ("Operator demo.n" in run.deleted) is (told is None)
 
 
-def test_a_definition_without_a_known_creator_is_not_deleted():
+def test_a_crd_without_a_known_creator_is_not_deleted():
     cluster = installed()
     unknown = definition()
     del unknown["metadata"]["managedFields"]
@@ -179,7 +179,7 @@ def test_a_definition_without_a_known_creator_is_not_deleted():
     assert "(field manager unknown)" in run.warnings[0]
 
 
-def test_a_definition_that_another_operator_owns_is_not_deleted():
+def test_a_crd_that_another_operator_owns_is_not_deleted():
     other = csv("2.0.0", name="other", customresourcedefinitions=OWNED)
     other["metadata"]["namespace"] = "elsewhere"
     run = Run(installed(other), delete_crds=True)
@@ -195,7 +195,7 @@ def test_copies_of_the_csv_in_other_namespaces_own_nothing():
     assert f"CustomResourceDefinition {CRD}" in run.deleted
 
 
-def test_a_definition_in_use_is_deleted_with_its_objects_only_by_force():
+def test_a_crd_in_use_is_deleted_with_its_objects_only_by_force():
     cluster = installed(custom_resource(GROUP, "elsewhere"))
     run = Run(cluster, delete_crds=True)
     assert run.warnings == [
@@ -310,7 +310,7 @@ def step(name, kind="ClusterRole", status="Created", resolving="demo.v1.0.0", gr
     return {"resolving": resolving, "status": status, "resource": {"group": group, "version": version, "kind": kind, "name": name}}
 
 
-def test_what_the_plans_of_the_package_created_is_deleted_if_it_is_not_of_others():
+def test_objects_that_install_plans_created_are_deleted_unless_others_own_them():
     steps = [
         step("created"),
         step("present", status="Present"),
@@ -416,7 +416,7 @@ def test_a_server_that_is_broken_ends_the_removal(rejected):
 PROPERTIES = {"properties": [{"type": "olm.package", "value": {"packageName": "demo", "version": "1.0.0"}}]}
 
 
-def test_what_remains_of_an_interrupted_removal_is_removed():
+def test_leftovers_of_an_interrupted_removal_are_deleted():
     cluster = installed()
     cluster.remove("Subscription", "demo", "n")
     live = cluster.found("ClusterServiceVersion", "demo.v1.0.0", "n")
@@ -466,7 +466,7 @@ def test_a_csv_that_a_plan_creates_meanwhile_is_deleted():
     assert "ConfigMap left" in run.deleted, "the plan has created it meanwhile, too"
 
 
-def test_definitions_need_not_be_listed_and_the_record_not_be_read():
+def test_a_removal_needs_no_permission_to_list_crds_or_to_read_the_record():
     cluster = installed()
     cluster.rejected["GET", "customresourcedefinitions", None] = FORBIDDEN
     assert Run(cluster).error == ""

@@ -91,7 +91,7 @@ def test_a_watch_that_is_not_possible_is_replaced_by_lists(status):
 
 
 @pytest.mark.parametrize("error", [ApiError(500, "Broken", "broken"), ApiError(401, "Unauthorized", "who"), ValueError("bad")])
-def test_what_a_watch_raises_is_raised_where_it_is_waited_for(error):
+def test_an_error_of_a_watch_is_raised_by_the_wait(error):
     client = Watched(catalog("one"), error=error)
     with Watcher(client, {"catalogs": Selection(CATALOGS, "n")}) as watcher, pytest.raises(type(error)) as raised:
         until(watcher, lambda: False)

@@ -87,7 +87,7 @@ def deleted(cluster):
     return [seen[1] for seen in cluster.seen if seen[0] == "delete"]
 
 
-def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
+def test_all_kinds_of_a_resource_are_listed_and_its_lease_is_deleted():
     cluster = Cluster([LEASE, INVENTORY])
     assert cleaned_up(cluster)
     listed = [seen for seen in cluster.seen if seen[0] == "list"]

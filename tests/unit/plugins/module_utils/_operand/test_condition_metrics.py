@@ -67,7 +67,7 @@ def test_the_gauge_of_a_condition_follows_its_status(runner, status, reason, gau
     assert [gauge for of, gauge in actions(runner) if of == name] == gauges
 
 
-def test_every_condition_has_its_gauge_and_all_go_over_one_connection(runner):
+def test_every_condition_has_its_gauge_and_all_use_one_connection(runner):
     assert post(NAMES, [condition("Available", "True"), condition("Degraded", "True")]) is None
     assert [name.split(":")[1] for name, _gauge in actions(runner)] == list(TYPES)
     # One that has gone, such as MetricsAvailable without a plugin that needs metrics, would keep its last value.

@@ -68,7 +68,7 @@ def test_message_names_field_and_remedy():
     assert "so so" not in message
 
 
-def test_name_has_to_fit_into_the_names_of_what_is_made():
+def test_the_resource_name_has_to_fit_into_the_names_of_its_objects():
     assert decide(facts(resource=resource(name="n" * 43))).action == "apply"
     assert len("secondary-scheduler-" + "n" * 43) == 63
     for name in ("n" * 44, "a.b"):
@@ -107,12 +107,12 @@ def test_a_malformed_annotation_about_the_image_is_reported(key, value, said):
         *(("", "scheduler-plugins"), ("", "{extra: [{name: NodeAffinity, points: [score]}]}")),
     ],
 )
-def test_an_image_newer_than_the_tables_is_not_held(version, plugins):
+def test_an_image_newer_than_the_tables_does_not_block_the_rollout(version, plugins):
     annotations = {"osso.scheduler/kubernetes-version": version, "osso.scheduler/plugins": plugins}
     assert decide(facts(resource=resource(annotations=annotations))).action == "apply"
 
 
-def test_invalid_overrides_hold_the_rollout():
+def test_invalid_overrides_block_the_rollout():
     decision = decide(facts(override_problems=("spec.unsupportedConfigOverrides.args is 1.",)))
     assert (decision.action, decision.reason) == ("hold", "OverridesInvalid")
 
@@ -142,7 +142,7 @@ def test_without_a_node_nothing_changes():
     assert (kept.action, kept.rollout, kept.replicas) == ("apply", OLD, 2)
 
 
-def test_old_configurations_go_only_when_this_one_serves():
+def test_old_configurations_are_pruned_only_when_this_one_is_available():
     assert decide(facts(deployment=serving(NEW))).prune is True
     assert decide(facts(deployment=deployment(NEW))).prune is False
     assert decide(facts(deployment=serving(OLD))).prune is False
@@ -161,7 +161,7 @@ def test_an_available_rollout_is_remembered_on_its_secret():
     ("config", "reason"),
     [(replace(CONFIG, valid=False), "ConfigInvalid"), (None, "ConfigMapMissing")],
 )
-def test_last_good_one_is_kept_with_all_that_belongs_to_it(config, reason):
+def test_the_last_available_rollout_is_kept_with_its_secret(config, reason):
     for live in (serving(OLD), None):
         decision = decide(facts(config=config, deployment=live, memory=memory(OLD)))
         assert (decision.action, decision.reason, decision.rollout) == ("apply", reason, OLD)
@@ -176,7 +176,7 @@ def test_last_good_one_is_kept_with_all_that_belongs_to_it(config, reason):
     [(deployment(NEW), CRASHING), (deployment(NEW, conditions=OVERDUE, updatedReplicas=1), None)],
     ids=["crashes", "deadline"],
 )
-def test_failed_rollout_goes_back_to_the_last_that_served(live, failure):
+def test_a_failed_rollout_is_rolled_back_to_the_last_available_one(live, failure):
     given = {"deployment": live, "failure": failure, "memory": memory(OLD)}
     decision = decide(facts(**given))
     assert (decision.action, decision.reason, decision.rollout, decision.desired) == ("apply", "RolledBack", OLD, NEW)
@@ -188,7 +188,7 @@ def test_failed_rollout_goes_back_to_the_last_that_served(live, failure):
     assert decide(facts(**{**given, "memory": rollouts.Memory()})).rollout == NEW
 
 
-def test_failure_is_remembered_while_something_else_is_in_the_way():
+def test_a_failure_is_remembered_while_another_problem_exists():
     failed = {"id": rollouts.identity(NEW), "reason": "CrashLoopBackOff", "message": "m", "retry": ""}
     given = {"deployment": serving(OLD), "memory": memory(OLD, failed)}
     gone = decide(facts(config=None, **given))
@@ -220,7 +220,7 @@ def test_a_rollback_stays_until_something_changes():
         assert decide(facts(**settled, **changed)).reason == "AsExpected"
 
 
-def test_what_served_is_restored_without_its_secret_from_the_config_map():
+def test_the_last_available_rollout_is_restored_from_the_config_map():
     """As the copy on the Deployment remembers it."""
     served = {**NEW, "image": "image:0"}
     failed = {"id": rollouts.identity(NEW), "reason": "CrashLoopBackOff", "message": "m", "retry": ""}
@@ -236,7 +236,7 @@ def test_what_served_is_restored_without_its_secret_from_the_config_map():
         assert "The Secret ns/lost with the configuration of the running scheduler was deleted" in held.message
 
 
-def test_crash_of_what_has_served_rolls_nothing_back():
+def test_a_crash_of_a_rollout_that_was_available_causes_no_rollback():
     decision = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(NEW)))
     assert (decision.reason, decision.rollout) == ("AsExpected", NEW)
 
@@ -279,7 +279,7 @@ def test_an_image_whose_rollout_has_served_accepts_the_configuration(live):
         ({"managementState": "Unmanaged"}, replace(CONFIG, valid=False), "False", "ConfigInvalid", "ns/config"),
     ],
 )
-def test_the_condition_config_valid_says_what_is_known(spec, config, status, reason, said):
+def test_the_condition_config_valid_shows_the_result_of_the_validation(spec, config, status, reason, said):
     condition = decide(facts(resource=resource(**spec), config=config, config_problem="it is gone")).config_valid
     assert (condition["type"], condition["status"], condition["reason"]) == ("ConfigValid", status, reason)
     assert said in condition["message"]
@@ -320,7 +320,7 @@ def test_warnings_are_in_the_condition_config_valid(config):
         ([], [], False),
     ],
 )
-def test_a_kubeconfig_that_no_volume_contains_holds_the_rollout(path, mounts, is_missing):
+def test_a_kubeconfig_that_no_volume_contains_blocks_the_rollout(path, mounts, is_missing):
     """The scheduler would end at once, again and again."""
     config = replace(CONFIG, tree={"clientConnection": {"kubeconfig": path}})
     decision = decide(facts(config=config, overrides={"volumeMounts": [{"name": "v", "mountPath": mount} for mount in mounts]}))
@@ -514,7 +514,7 @@ REQUIRED = resource(annotations={"osso.scheduler/monitoring-required": "true"})
         ),
     ],
 )
-def test_missing_metrics_hold_the_rollout_if_the_scheduler_needs_them(metrics, wanted, live, message):
+def test_missing_metrics_block_the_rollout_if_the_scheduler_requires_them(metrics, wanted, live, message):
     decision = decide(facts(resource=wanted, metrics=metrics, deployment=live))
     assert (decision.reason, decision.message) == (("MetricsUnavailable", message) if message else ("AsExpected", ""))
     assert decision.desired == NEW
@@ -534,7 +534,7 @@ def test_placeholders_that_nothing_fills_are_an_obstacle():
     assert "${" not in filled.secret["data"]["config.yaml"]
 
 
-def test_an_incomplete_source_takes_nothing_away():
+def test_an_incomplete_source_does_not_change_the_kept_configuration():
     """The kept configuration stays as it was filled."""
     kept = memory(OLD, text="filled\n")
     kept.secret["data"][TEMPLATE_KEY] = base64.b64encode(TEMPLATE.encode()).decode()
@@ -586,7 +586,7 @@ def test_a_failed_rollout_is_recorded_with_its_reason():
         )
 
 
-def test_the_message_says_that_a_rollback_keeps_the_configuration():
+def test_the_message_mentions_that_a_rollback_keeps_the_configuration():
     served = {**NEW, "image": "image:0"}
     decision = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(served)))
     assert "The last one that served replaces it: image image:0, the same configuration. " in decision.message
@@ -607,7 +607,7 @@ def test_without_nodes_the_number_of_replicas_stays(live, replicas):
     assert (decision.action, decision.reason, decision.replicas) == ("apply", "NoNodeMatches", replicas)
 
 
-def test_the_condition_says_how_an_unknown_image_was_checked():
+def test_the_condition_shows_how_an_unknown_image_was_checked():
     message = decide(facts(config=UNKNOWN, image_error="it ended.")).config_valid["message"]
     assert message == (
         "Only release-independent checks are made, because image:1 says nothing. The image itself gave no answer: it ended. The annotations "

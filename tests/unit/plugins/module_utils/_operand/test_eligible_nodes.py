@@ -40,7 +40,7 @@ def test_a_node_that_takes_no_pods_does_not_count(live):
     assert eligible_nodes.eligible([live], {}, toleration(operator="Exists")) == []
 
 
-def test_names_come_in_order_so_that_nothing_changes_with_the_servers():
+def test_node_names_are_sorted_independently_of_the_server():
     assert eligible_nodes.eligible([node("b"), node("c"), node("a")]) == ["a", "b", "c"]
 
 

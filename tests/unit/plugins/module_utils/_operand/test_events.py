@@ -104,7 +104,7 @@ def test_changed_conditions_cause_events_and_unchanged_ones_none(case):
     assert of(after, after) == []
 
 
-def test_what_was_asked_for_is_no_warning():
+def test_a_requested_removal_is_no_warning():
     removed = status(("Available", "False", "Removed", "spec.managementState is Removed."))
     assert of(status(UP), removed, action="remove") == [Event(NORMAL, "Removed", "spec.managementState is Removed.")]
 

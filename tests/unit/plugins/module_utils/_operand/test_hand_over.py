@@ -131,7 +131,7 @@ def test_nothing_is_deleted_before_or_after_the_hand_over(deployments, inventori
     assert stale(resource(), deployments, inventories) == {}
 
 
-def test_what_is_being_deleted_is_not_handed_over():
+def test_a_resource_that_is_being_deleted_is_not_handed_over():
     """It would be waited for until it is gone, which its own finalizer prevents."""
     dying, held_by_others = resource("two", "batch"), resource("two", "other")
     for one, finalizers in ((dying, ["example.com/first", FINALIZER]), (held_by_others, ["example.com/first"])):
@@ -171,12 +171,12 @@ def of_operator(inventory, manager=FIELD_MANAGER):
         pytest.param([], [of_operator(INSTALLATION)], [], id="of the operator itself"),
     ],
 )
-def test_what_a_resource_left_that_no_longer_exists_is_cleaned_up(operators, inventories, deleted):
+def test_leftovers_of_a_resource_that_no_longer_exists_are_cleaned_up(operators, inventories, deleted):
     assert named(plan([resource()], operators, None, inventories)["deleted"]) == deleted
 
 
 @pytest.mark.parametrize(("namespace", "deleted"), [("one", []), ("two", [("two", "batch")])])
-def test_only_in_chosen_namespaces_is_what_a_resource_left_cleaned_up(namespace, deleted):
+def test_leftovers_of_a_resource_are_cleaned_up_only_in_chosen_namespaces(namespace, deleted):
     chosen = [{"namespace": namespace, "name": "cluster"}]
     assert named(plan([resource(), resource("two", "cluster")], [], chosen, [of_operator(OF_ANOTHER)])["deleted"]) == deleted
 
@@ -201,6 +201,6 @@ def test_deleted_resources_do_not_keep_the_installation():
         pytest.param([], [], [], [], id="none"),
     ],
 )
-def test_an_installation_goes_with_the_last_scheduler_that_depends_on_it(operators, deployments, inventories, unused):
+def test_an_installation_is_removed_with_the_last_scheduler_that_depends_on_it(operators, deployments, inventories, unused):
     released = plan([resource()], operators, [{"namespace": "one", "name": "cluster"}])
     assert installations(released, operators, deployments, inventories) == unused

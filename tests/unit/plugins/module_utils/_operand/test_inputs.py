@@ -88,7 +88,7 @@ def test_no_token_is_requested_for_a_configuration_that_is_not_applied(text, spe
     assert (inputs.decision.reason, requested) == (reason, 0)
 
 
-def test_an_unknown_image_is_asked_with_the_command_and_secrets_of_the_pods(monkeypatch):
+def test_the_check_of_an_unknown_image_uses_command_and_secrets_of_the_pods(monkeypatch):
     asked = []
 
     def answer(client, question, now):
@@ -127,7 +127,7 @@ def test_a_token_is_requested_for_a_configuration_that_is_applied():
         ([{"name": "HTTPS_PROXY", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}], {"http": "", "https": "", "no": ""}),
     ],
 )
-def test_prometheus_is_asked_through_the_proxy_of_the_scheduler_alone(monkeypatch, env, expected):
+def test_prometheus_is_queried_only_through_the_proxy_of_the_scheduler(monkeypatch, env, expected):
     """OLM sets that of the cluster in the operator's environment, which the scheduler does not get."""
     asked = []
     monkeypatch.setattr(preflight, "inspect_prometheus", lambda *_more, proxies, **_named: asked.append(proxies) or {"findings": []})
@@ -135,7 +135,7 @@ def test_prometheus_is_asked_through_the_proxy_of_the_scheduler_alone(monkeypatc
     assert asked == [expected]
 
 
-def test_a_load_watcher_asks_prometheus_without_a_proxy(monkeypatch):
+def test_a_load_watcher_queries_prometheus_without_a_proxy(monkeypatch):
     asked = []
     monkeypatch.setattr(preflight, "inspect_prometheus", lambda *_more, proxies, **_named: asked.append(proxies) or {"findings": []})
     args = {"watcherAddress": "${LOAD_WATCHER_URL}"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import condition
 
 
-def test_a_message_fits_into_a_status_and_tells_what_is_missing():
+def test_a_message_too_long_for_the_status_is_shortened_with_a_note():
     message = condition("Degraded", "True", "ConfigInvalid", "\U0001f600" * 40000)["message"]
     assert (len(message), message[0]) == (8192, "\U0001f600")
     assert message.endswith("... (shortened from 40000 characters: correct the above first, then this message shows the rest)")

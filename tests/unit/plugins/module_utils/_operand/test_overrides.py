@@ -39,7 +39,7 @@ def test_the_table_of_usable_values_has_every_override():
     assert sorted(USABLE) == list(overrides.KNOWN) == sorted(overrides.KNOWN)
 
 
-def test_what_is_given_comes_back_as_it_is():
+def test_valid_overrides_are_returned_unchanged():
     assert overrides.read(USABLE) == (USABLE, [])
 
 
@@ -79,7 +79,7 @@ TAKEN = [
 
 
 @pytest.mark.parametrize(("flag", "words"), TAKEN)
-def test_flags_that_would_fight_the_operators_are_refused(flag, words):
+def test_flags_that_conflict_with_flags_of_the_operator_are_rejected(flag, words):
     found, problems = overrides.read({"args": ["--feature-gates=A=true", flag]})
     assert found == {}
     assert len(problems) == 1
@@ -87,13 +87,13 @@ def test_flags_that_would_fight_the_operators_are_refused(flag, words):
 
 
 @pytest.mark.parametrize("flag", ["--v=4", "-v=4", "-v4", "-v"])
-def test_u05_the_log_level_is_said_by_its_field(flag):
+def test_u05_a_flag_for_the_log_level_is_rejected_in_favor_of_its_field(flag):
     name = flag.partition("=")[0]
     assert overrides.read({"args": [flag]})[1] == [f"{FIELD}.args[0] is {name}: spec.logLevel does it; remove it."]
 
 
 @pytest.mark.parametrize("flag", ["value", "--name value", " --name=value", "-", "--", "", "--=x", "--a\n=b", "config=/x"])
-def test_an_entry_that_is_no_flag_is_refused(flag):
+def test_an_entry_that_is_no_flag_is_rejected(flag):
     assert overrides.read({"args": [flag]})[1] == [f"{FIELD}.args[0] is no flag; a flag and its value are one entry: --name=value."]
 
 
@@ -170,7 +170,7 @@ def test_each_invalid_override_is_rejected_with_one_problem(value, words):
     assert not isinstance(value, dict) or list(value)[-1] not in found
 
 
-def test_every_problem_is_told_and_the_rest_is_usable():
+def test_every_problem_is_reported_and_the_rest_is_usable():
     found, problems = overrides.read({"args": ["--v=1", "x"], "bogus": 1, "priorityClassName": "a"})
     assert found == {"priorityClassName": "a"}
     assert len(problems) == 3
@@ -199,7 +199,7 @@ def test_any_value_gets_overrides_or_problems(value):
 
 @SOME
 @given(st.text(alphabet="ABCDEFabcdef0123456789_-", min_size=12, max_size=30))
-def test_no_value_that_may_be_a_secret_is_told(secret):
+def test_no_value_that_may_be_a_secret_is_shown(secret):
     bad = {
         "env": [{"name": "A", "value": [secret]}, {"name": "B", "value": secret, "x": 1}],
         "args": [f"--config={secret}", f"--v {secret}", secret],

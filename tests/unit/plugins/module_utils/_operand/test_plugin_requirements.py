@@ -73,7 +73,7 @@ def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
     )
 
 
-def test_the_verdict_on_a_configuration_says_what_it_needs():
+def test_the_verdict_on_a_configuration_determines_its_requirements():
     effective = check(GANGS, "1.34", plugins="scheduler-plugins").effective
     assert plugin_requirements.plugins(effective) == ["Coscheduling"]
     found = plugin_requirements.requirements_of(effective, facts(effective))
@@ -97,7 +97,7 @@ def test_plugins_of_all_profiles_count_once():
     assert found["missing"] == []
 
 
-def test_a_missing_definition_is_named_with_its_remedy():
+def test_a_missing_crd_is_named_with_its_remedy():
     effective = enabled("NodeResourceTopologyMatch")
     found = plugin_requirements.requirements_of(effective, facts(effective, without=["NodeResourceTopology"]))
     assert reasons(found) == [("CustomResourceDefinition noderesourcetopologies.topology.node.k8s.io", "CRDMissing")]
@@ -105,7 +105,7 @@ def test_a_missing_definition_is_named_with_its_remedy():
     assert found["cluster_roles"] == ["osso-scheduler:plugin:NodeResourceTopologyMatch"]
 
 
-def test_who_defines_a_kind_of_others_is_said():
+def test_the_message_names_the_operator_that_installs_a_missing_crd():
     effective = enabled("SySched")
     (missing,) = plugin_requirements.requirements_of(effective, facts(effective, without=["SeccompProfile"]))["missing"]
     assert missing["message"].endswith("install the Security Profiles Operator.")
@@ -126,14 +126,14 @@ def test_the_controller_needs_the_kinds_of_both_its_plugins():
     assert found["controller"] is None, "it would never start"
 
 
-def test_what_plugin_and_controller_lack_together_is_said_once():
+def test_a_crd_that_plugin_and_controller_lack_is_reported_once():
     effective = enabled("Coscheduling", "CapacityScheduling")
     found = plugin_requirements.requirements_of(effective, facts(effective, without=["PodGroup"]))
     assert reasons(found) == [("CustomResourceDefinition podgroups.scheduling.x-k8s.io", "CRDMissing")]
 
 
 @pytest.mark.parametrize("role", [CONTROLLER.role, CONTROLLER.lease_role])
-def test_the_controller_does_not_come_without_its_rights(role):
+def test_the_controller_is_not_deployed_without_its_cluster_roles(role):
     effective = enabled("CapacityScheduling")
     found = plugin_requirements.requirements_of(effective, facts(effective, without=[role]))
     assert reasons(found) == [(f"ClusterRole {role}", "ClusterRoleMissing")]
@@ -174,7 +174,7 @@ def test_the_controller_image_is_derived_or_given_by_an_annotation(image, annota
 @pytest.mark.parametrize(
     ("reason", "told"), [("ReplicaSetUpdated", []), ("NewReplicaSetAvailable", []), ("ProgressDeadlineExceeded", ["controller"])]
 )
-def test_a_controller_that_does_not_come_to_work_is_told(reason, told):
+def test_a_controller_that_does_not_become_available_is_reported(reason, told):
     effective = enabled("Coscheduling")
     available = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
     conditions = [available, {"type": "Progressing", "status": "True", "reason": reason}]
@@ -190,7 +190,7 @@ def test_a_controller_that_does_not_come_to_work_is_told(reason, told):
 
 
 @pytest.mark.parametrize("status", [{"observedGeneration": 2}, {"observedGeneration": 3, "replicas": 1, "updatedReplicas": 0}])
-def test_the_failure_of_the_controllers_earlier_image_is_not_told_of_its_new_one(status):
+def test_a_failure_of_the_earlier_controller_image_is_not_reported_for_the_new_one(status):
     """Right after a change of the annotation the condition is still that of the rollout before."""
     effective = enabled("Coscheduling")
     conditions = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]

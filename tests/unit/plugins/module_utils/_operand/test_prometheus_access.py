@@ -118,7 +118,7 @@ def test_placeholders_are_replaced_with_the_url_and_the_token():
         ),
     ],
 )
-def test_a_secret_is_intact_until_someone_changes_its_data(text, source):
+def test_a_secret_is_intact_until_its_data_is_changed(text, source):
     secret = secret_of(source, text, content_hash(text))
     assert is_intact(secret)
     for key, value in secret["data"].items():
@@ -129,14 +129,14 @@ def test_a_secret_is_intact_until_someone_changes_its_data(text, source):
     assert not is_intact({**secret, "data": {"config.yaml": "é"}})
 
 
-def test_the_secret_of_a_load_watcher_is_intact_until_someone_changes_its_data():
+def test_the_secret_of_a_load_watcher_is_intact_until_its_data_is_changed():
     source = read(Cluster(ACCOUNT), text="${LOAD_WATCHER_URL}", load_watcher="image:1")
     secret = stored(prometheus_access.load_watcher("${LOAD_WATCHER_URL}", source, resource_names.names_of(resource()))["secret"])
     assert is_intact(secret)
     assert not is_intact({**secret, "data": {"token": base64.b64encode(b"other").decode()}})
 
 
-def test_only_placeholders_that_are_there_are_filled():
+def test_only_placeholders_of_the_text_are_filled():
     source = read(Cluster(), text="address: ${PROM_URL}")
     assert prometheus_access.data("address: ${PROM_URL}", source) == {
         "config.yaml": f"address: {URL}",
@@ -184,7 +184,7 @@ def test_a_shorter_duration_takes_effect_at_once():
         lambda secret: secret["metadata"]["annotations"].update({prometheus_access.EXPIRES: NOW}),
     ],
 )
-def test_token_of_a_secret_that_someone_changed_is_not_kept(change):
+def test_the_token_of_a_changed_secret_is_not_kept(change):
     cluster = Cluster(ACCOUNT)
     made = secret_of(read(cluster))
     change(made)
@@ -203,7 +203,7 @@ def test_a_token_is_renewed_at_its_own_end_if_the_recorded_one_is_later(recorded
     assert read(cluster, [made], now="2026-01-02T00:00:00Z").token == "token-2"
 
 
-def test_token_that_gets_less_time_than_was_asked_for_is_not_renewed_at_once():
+def test_a_token_with_less_lifetime_than_requested_is_not_renewed_at_once():
     source = read(Cluster(ACCOUNT), prometheus_token_duration="600", prometheus_token_renew_before="3600")
     assert source.renew == 300
     assert read(Cluster(ACCOUNT), prometheus_token_duration="600", prometheus_token_renew_before="595").renew == 300
@@ -212,7 +212,7 @@ def test_token_that_gets_less_time_than_was_asked_for_is_not_renewed_at_once():
     assert cluster.requested == []
 
 
-def test_token_of_an_account_that_was_made_anew_is_requested_anew():
+def test_the_token_of_a_recreated_account_is_requested_again():
     made = secret_of(read(Cluster(ACCOUNT)))
     anew = Cluster({"metadata": {**ACCOUNT["metadata"], "uid": "2"}})
     read(anew, [made])
@@ -244,7 +244,7 @@ def test_token_of_a_secret_is_read():
         ({"prometheus_ca": "empty"}, (ACCOUNT, {"metadata": {"name": "empty"}}), "holds no certificates under ca.crt"),
     ],
 )
-def test_what_is_named_and_not_there_is_a_problem(annotations, objects, said):
+def test_a_missing_or_invalid_prometheus_setting_is_a_problem(annotations, objects, said):
     source = read(Cluster(*objects), **annotations)
     assert said in source.problem
     decision = decide(facts(config=LOAD_AWARE, source=source))
@@ -253,7 +253,7 @@ def test_what_is_named_and_not_there_is_a_problem(annotations, objects, said):
 
 
 @pytest.mark.parametrize("token", ["12345", "a b", 'a"b', "a: b", "a#b", "~", "é"])
-def test_what_yaml_could_take_for_something_else_is_no_token(token):
+def test_a_text_that_yaml_could_interpret_differently_is_no_token(token):
     held = {**SECRET, "data": {"token": base64.b64encode(token.encode()).decode()}}
     assert read(Cluster(held), prometheus_token="secret/given").problem
 
@@ -264,7 +264,7 @@ WATCHED = TEXT.replace(json.dumps(ARGS), json.dumps({"watcherAddress": "${LOAD_W
 NAMES = resource_names.names_of(resource())
 
 
-def test_load_watcher_has_what_the_scheduler_needs_no_more():
+def test_the_load_watcher_gets_the_token_instead_of_the_scheduler():
     source = read(Cluster(ACCOUNT, CA), text=WATCHED, prometheus_ca="ca", load_watcher="load-watcher:1")
     assert source.problem == ""
     data = prometheus_access.data(WATCHED, source)
@@ -413,7 +413,7 @@ def test_configuration_with_a_password_in_a_url_is_not_logged(address, url, is_s
         assert [flag for flag in flags if flag.startswith(("-v=", "--vmodule="))] == ["-v=1" if is_secret else "-v=2"]
 
 
-def test_old_secret_stays_until_its_successor_serves():
+def test_the_old_secret_stays_until_its_successor_is_available():
     source = read(Cluster(ACCOUNT))
     wanted = requested_rollout(facts(config=LOAD_AWARE))
     renewed = decide(facts(config=LOAD_AWARE, source=source._replace(token="token-2"), deployment=mounting(wanted, secret_of(source))))
@@ -455,7 +455,7 @@ SILENT = {"severity": "error", "code": "no-answer", "message": "It says nothing"
 REQUIRED = {"osso.scheduler/monitoring-required": "true"}
 
 
-def test_without_metrics_nothing_is_brought_where_they_are_required():
+def test_the_scheduler_is_not_deployed_without_required_metrics():
     refused = decide(facts(resource=resource(annotations=REQUIRED), metrics=[MISSING]))
     assert (refused.action, refused.reason) == ("hold", "MetricsUnavailable")
     assert "Prometheus has no m: record it." in refused.message
@@ -463,7 +463,7 @@ def test_without_metrics_nothing_is_brought_where_they_are_required():
     assert decide(facts(metrics=[MISSING])).reason == "AsExpected"
 
 
-def test_a_prometheus_that_never_answers_keeps_a_new_rollout_away():
+def test_a_prometheus_that_never_answers_blocks_a_new_rollout():
     refused = decide(facts(metrics=[SILENT]))
     assert (refused.action, refused.reason) == ("hold", "MetricsUnavailable")
     assert decide(facts(metrics=[SILENT], deployment=serving(requested_rollout(facts())))).reason == "AsExpected"

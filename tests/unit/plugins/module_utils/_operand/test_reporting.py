@@ -50,7 +50,7 @@ def named(name, *scheduler_names, **spec):
 
 
 @pytest.mark.parametrize(("status", "warned"), [(403, 3), (500, 3), (404, 0)])
-def test_a_refused_annotation_or_condition_of_others_does_not_fail_a_reconcile(monkeypatch, status, warned):
+def test_a_rejected_annotation_or_condition_of_others_does_not_fail_a_reconcile(monkeypatch, status, warned):
     monkeypatch.setattr(reports.Reporting, "_write_status", lambda _self, _status: False)
     mine, rival = named("cluster", operatorLogLevel="Debug"), named("rival", "batch")
     cluster, warnings = Cluster(ApiError(status, "Forbidden", "denied by a policy")), []
@@ -70,7 +70,7 @@ def test_a_failure_that_passes_is_tried_again():
         reports.Reporting(cluster, mine, print).absent(Neighbours([mine], ConfigMap("config", found=True, marked=True)))
 
 
-def test_a_refused_annotation_does_not_keep_a_deleted_resource():
+def test_a_rejected_annotation_does_not_keep_a_deleted_resource():
     mine, warnings = named("cluster"), []
     cluster = Cluster(ApiError(403, "Forbidden", "denied by a policy"))
     done = reports.Reporting(cluster, mine, warnings.append).absent(Neighbours([mine], ConfigMap("config", found=True, marked=True)))

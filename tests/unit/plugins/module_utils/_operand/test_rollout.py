@@ -38,7 +38,7 @@ def test_the_log_level_sets_the_verbosity_of_the_scheduler(level, verbosity):
         ("1.34", {"delayCacheUntilActive": True}, "/livez"),
     ],
 )
-def test_readiness_means_filled_caches_where_the_release_can_say_so(kubernetes, completed, ready):
+def test_readiness_means_filled_caches_where_the_release_reports_them(kubernetes, completed, ready):
     assert rollouts.health(kubernetes, completed)["ready"] == ready
 
 
@@ -84,7 +84,7 @@ def holding(rollout, before=None, failed=None, live=None):
     return live
 
 
-def test_a_deployment_remembers_what_served_before_its_rollout():
+def test_a_deployment_records_the_rollout_that_was_available_before():
     failed = {"id": "x"}
     began = holding(NEWER, ROLLOUT, failed)
     assert rollouts.deployed(began) == rollouts.identity(NEWER)
@@ -94,7 +94,7 @@ def test_a_deployment_remembers_what_served_before_its_rollout():
     assert rollouts.read_memory([memory(ROLLOUT, {"id": "y"}).secret], began).failed == {"id": "y"}
 
 
-def test_a_rollout_has_served_when_its_deployment_or_a_secret_says_so():
+def test_a_rollout_was_available_if_its_deployment_or_a_secret_records_it():
     """What was recorded last may be an earlier one: no reconcile has seen yet that this one is complete."""
     earlier = memory({**ROLLOUT, "image": "image:0"}).secret
     assert rollouts.read_memory([earlier], holding(NEWER, ROLLOUT)).served == ROLLOUT
@@ -128,7 +128,7 @@ def strangers():
     return {**serving(NEWER), "metadata": {**serving(NEWER)["metadata"], "managedFields": None}}
 
 
-def test_pods_of_someone_elses_template_and_no_pods_prove_nothing():
+def test_pods_of_another_template_and_missing_pods_prove_nothing():
     assert rollouts.serves(serving(NEWER), NEWER)
     for live in (taken("f:image"), taken("f:args"), taken("f:startupProbe"), edited(tolerations=[{"operator": "Exists"}]), strangers()):
         assert not rollouts.serves(live, NEWER)
@@ -173,7 +173,7 @@ def test_a_deployment_without_a_field_that_was_applied_proves_nothing(override, 
     assert rollouts.serves(live, rollout)
 
 
-def test_the_configuration_of_what_served_is_found_without_a_record():
+def test_the_configuration_of_the_available_rollout_is_found_without_a_record():
     text = "kind: KubeSchedulerConfiguration"
     served = {**NEWER, "config": content_hash(text)}
     secret, other = memory(served, text=text).secret, memory(NEWER, text="kind: Pod").secret
@@ -186,7 +186,7 @@ def test_the_configuration_of_what_served_is_found_without_a_record():
     assert rollouts.read_memory([other], holding(served, live=serving(served))).secret is None
 
 
-def test_nothing_is_written_to_a_deployment_when_its_rollout_serves():
+def test_nothing_is_written_to_a_deployment_when_its_rollout_is_available():
     began = holding(NEWER, ROLLOUT)
     annotations = began["metadata"]["annotations"]
     assert rollouts.annotations_of_deployment(memory(NEWER), NEWER, began) == annotations
@@ -231,7 +231,7 @@ def test_deadline_of_an_earlier_rollout_is_not_that_of_this_one():
     assert not rollouts.is_overdue(deployment(ROLLOUT, conditions=overdue))
 
 
-def test_crash_for_want_of_the_api_server_is_no_failure_of_the_rollout():
+def test_a_crash_while_the_api_server_is_unreachable_is_no_rollout_failure():
     crash = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: unknown flag: --x", crashes=3)
     assert rollouts.is_failing(deployment(ROLLOUT), crash)
     assert not rollouts.is_failing(
@@ -293,7 +293,7 @@ OVERRIDES = {"nodeSelector": {"b": "2"}, "tolerations": [{"key": "b"}]}
         ({"mode": AVAILABLE, "highlyAvailableTopology": None}, OVERRIDES, OVERRIDES, 3),
     ],
 )
-def test_the_topology_goes_before_the_overrides(topology, overrides, placement, replicas):
+def test_the_topology_takes_precedence_over_the_overrides(topology, overrides, placement, replicas):
     spec = {"topology": topology}
     assert (rollouts.placement(spec, overrides), rollouts.max_replicas(spec)) == (placement, replicas)
 
@@ -319,7 +319,7 @@ def test_a_deployment_names_its_rollout_and_its_configuration():
         ({"conditions": [{"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated"}]}, False),
     ],
 )
-def test_a_rollout_that_was_over_once_has_served(changed, served):
+def test_a_rollout_that_was_complete_once_was_available(changed, served):
     live = serving(ROLLOUT)
     live["status"] |= {"conditions": [{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}], **changed}
     assert rollouts.has_served(live) is served
@@ -331,7 +331,7 @@ def test_a_rollout_fails_with_the_third_crash(crashes, fails):
     assert rollouts.is_failing(deployment(ROLLOUT), crash) is fails
 
 
-def test_annotations_of_a_secret_remember_what_serves():
+def test_annotations_of_a_secret_record_the_available_rollout():
     kept = memory(ROLLOUT)
     name = kept.secret["metadata"]["name"]
     encoded = json.dumps(ROLLOUT, sort_keys=True, separators=(",", ":"))

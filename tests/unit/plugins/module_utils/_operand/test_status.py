@@ -68,7 +68,7 @@ def test_a_rollout_in_progress_is_checked_again_after_5_seconds(live):
     assert next_look(seen, report(seen)) == "5s"
 
 
-def test_old_replica_still_there_is_progress():
+def test_an_old_replica_that_still_exists_means_progress():
     live = deployment(NEW, updatedReplicas=1, availableReplicas=1)
     live["status"]["replicas"] = 2
     assert conditions(report(outcome(deployment=live)))["Progressing"][0] == "True"
@@ -81,7 +81,7 @@ def test_a_paused_rollout_is_named_with_the_command_that_continues_it():
     assert "kubectl rollout resume deployment/secondary-scheduler -n ns" in message
 
 
-def test_a_removal_is_in_progress_until_nothing_holds_it():
+def test_a_removal_is_in_progress_until_all_objects_are_deleted():
     about = facts(resource=resource(managementState="Removed"), deployment=serving(NEW))
     seen = outcome(facts=about, removing="Deployment ns/x: held by pods")
     assert conditions(report(seen))["Progressing"] == ("True", "Removing")
@@ -150,7 +150,7 @@ def test_a_reason_is_given_only_in_the_condition_degraded(seen, told):
 @pytest.mark.parametrize(
     "newer", [deployment(NEW, conditions=[LATE], updatedReplicas=1), serving(NEW)], ids=["its deadline has passed", "it is complete"]
 )
-def test_rollout_that_ends_during_a_reconcile_is_looked_at_at_once(newer):
+def test_a_rollout_that_ends_during_a_reconcile_is_checked_again_at_once(newer):
     """The change of a condition's value is no event for the operator. It is reported when it was decided on."""
     on_its_way = deployment(NEW, updatedReplicas=1)
     for decided_on, again, progressing in ((on_its_way, "1s", "True"), (newer, "", "False")):
@@ -159,7 +159,7 @@ def test_rollout_that_ends_during_a_reconcile_is_looked_at_at_once(newer):
         assert next_look(seen, report(seen)) == again
 
 
-def test_last_words_of_a_pod_stand_in_the_status():
+def test_the_last_message_of_a_pod_is_in_the_status():
     failure = SimpleNamespace(reason="ImagePullBackOff", message="pod p: no such image", crashes=0, pod="p")
     (degraded,) = (c for c in report(outcome(deployment=deployment(NEW), failure=failure))["conditions"] if c["type"] == "Degraded")
     assert (degraded["status"], degraded["reason"], degraded["message"]) == ("True", "ImagePullBackOff", "pod p: no such image")
@@ -248,7 +248,7 @@ def test_state_and_number_of_resources_decide_the_time_of_the_next_check(given, 
 
 
 @pytest.mark.parametrize(("seconds", "again"), [(0, "10s"), (9, "10s"), (25, "25s"), (59, "59s"), (3600, "60s")])
-def test_next_look_is_as_far_away_as_the_last_change(seconds, again):
+def test_the_next_check_is_as_far_away_as_the_last_change(seconds, again):
     first = report(outcome(facts=MISSING, now=THEN))
     now = f"2026-01-01T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
     about = facts(resource=resource(status=first), config=None)
@@ -266,7 +266,7 @@ def test_a_resource_is_checked_about_once_a_minute_over_a_year():
 
 
 @pytest.mark.parametrize("resources", [1, 2, 10, 50, 120, 1000])
-def test_looks_at_many_never_take_more_than_a_fifth_of_a_processor(resources):
+def test_checks_of_many_resources_use_at_most_a_fifth_of_a_processor(resources):
     """The operator's own reconcile of each, every ten minutes, comes in addition."""
     second_of_cpu = 1
     settled = backoff(10**6, resources=resources)
@@ -275,14 +275,14 @@ def test_looks_at_many_never_take_more_than_a_fifth_of_a_processor(resources):
 
 
 @pytest.mark.parametrize("time", ["", "yesterday", "2026-01-01T00:00:00+01:00", "2026-02-30T00:00:00Z"])
-def test_a_time_that_someone_else_wrote_counts_for_nothing(time):
+def test_an_invalid_transition_time_is_ignored(time):
     assert unchanged_for({"conditions": [{"lastTransitionTime": time}]}, NOW) == 0
     assert unchanged_for({"conditions": [{"lastTransitionTime": time}, {"lastTransitionTime": THEN}]}, NOW) == 3600
     assert unchanged_for({"conditions": []}, NOW) == 0
 
 
 @pytest.mark.parametrize("crowd", [10, 50, 200])
-def test_an_edit_does_not_wait_for_those_that_are_looked_at(crowd):
+def test_an_edit_does_not_wait_for_resources_that_are_checked_again(crowd):
     """A queue as the operator's, of two workers, with resources that nothing tells of, which broke all at once, for an hour."""
     seconds, workers = 1.1, [0.0, 0.0]
     edits = [(second, "edit") for second in range(300, 3600, 7)]
@@ -340,7 +340,7 @@ def failing(**status):
     return live
 
 
-def test_pods_of_the_rollout_before_are_not_counted_as_wanted():
+def test_pods_of_the_earlier_rollout_are_not_counted_as_desired():
     live = deployment(NEW, updatedReplicas=1)
     live["status"] |= {"replicas": 2, "availableReplicas": 2}
     entries = {one["type"]: one["message"] for one in report(outcome(deployment=live))["conditions"]}
@@ -463,7 +463,7 @@ def waited_for(status):
         ({"eligible": []}, "NoNodeMatches", readiness.PENDING),
     ],
 )
-def test_the_role_waits_only_for_what_can_end_without_an_edit(given, reason, state):
+def test_the_role_waits_only_for_problems_that_can_end_without_an_edit(given, reason, state):
     status = report(outcome(facts=facts(**given)))
     assert conditions(status)["Degraded"] == ("True", reason)
     states = waited_for(status)
@@ -480,7 +480,7 @@ def test_the_role_does_not_wait_after_a_rollback():
     assert (states["Progressing"], states["Degraded"]) == (readiness.FAILED, readiness.FAILED)
 
 
-def test_a_misspelt_annotation_is_reported_and_holds_nothing():
+def test_a_misspelt_annotation_is_reported_and_blocks_nothing():
     about = facts(resource=resource(annotations={"osso.scheduler/retyr": "1"}), deployment=serving(NEW))
     assert told(facts=about) == {
         "AnnotationsKnown": (

@@ -124,13 +124,13 @@ def test_prometheus_reads_the_metrics_with_its_own_token(service_ca):
 
 
 @pytest.mark.parametrize("text", ["{{ 1 + 1 }}", "{% raw %}", "{# x #}", "'\"\n---\nkind: Pod", "😀 ä \u2028"])
-def test_what_a_resource_holds_is_never_evaluated(text):
+def test_values_of_a_resource_are_never_evaluated_as_templates(text):
     found = rendered(resource=resource(schedulerImage=text), overrides={"env": [{"name": "A", "value": text}]})
     (container,) = found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["containers"]
     assert (container["image"], container["env"]) == (text, [{"name": "A", "value": text}])
 
 
-def test_what_is_no_manifest_is_told_by_its_template():
+def test_an_invalid_manifest_is_reported_with_its_template():
     with pytest.raises(InputError, match=r"template configuration\.yaml\.j2"):
         manifests_of_a_secret_without_a_name()
 

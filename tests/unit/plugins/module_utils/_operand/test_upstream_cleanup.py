@@ -46,7 +46,7 @@ def test_exactly_the_objects_without_our_names_are_deleted():
     assert upstream_cleanup.leftovers_of(RESOURCE, []) == []
 
 
-def test_for_a_removal_the_objects_with_our_names_are_deleted_too():
+def test_a_removal_also_deletes_the_objects_with_our_names():
     written = [of(one["kind"], one["metadata"]["name"], managedFields=[{"manager": upstream.MANAGER}]) for one in MADE]
     goes = upstream_cleanup.all_of(RESOURCE, written)
     assert named(goes) == named(MADE) == named(upstream_cleanup.all_candidates(RESOURCE))
@@ -60,7 +60,7 @@ def test_another_resource_has_no_leftovers(other):
     assert upstream_cleanup.leftovers_of(resource, MADE) == []
 
 
-def test_cluster_role_bindings_of_a_former_resource_go_too():
+def test_cluster_role_bindings_of_a_former_resource_are_deleted_too():
     """B6: they outlive it"""
     resource = {**RESOURCE, "metadata": {**RESOURCE["metadata"], "uid": "uid-2"}}
     assert {one["kind"] for one in upstream_cleanup.leftovers_of(resource, MADE)} == {"ClusterRoleBinding"}
@@ -82,5 +82,5 @@ SUBJECT = {"kind": "ServiceAccount", "namespace": "openshift-secondary-scheduler
         pytest.param(cluster_role_binding(kind="ClusterRole"), id="another kind"),
     ],
 )
-def test_what_somebody_else_made_or_uses_stays(obj):
+def test_objects_that_others_created_or_use_stay(obj):
     assert upstream_cleanup.leftovers_of(RESOURCE, [obj]) == []

@@ -90,7 +90,7 @@ def test_with_a_limit_of_moved_pods_ties_of_all_of_them_are_determined(monkeypat
     assert [[name for _namespace, name in one] for one in scored] == [["p0"], ["p0", "p1", "p2"]]
 
 
-def test_the_baseline_goes_before_the_present_node():
+def test_the_baseline_takes_precedence_over_the_present_node():
     found = outcome([pod("p", on="a")], {"p": Placement("b")}, baseline={"p": Placement("b")})
     (row,) = effect.report(found)["pods"]
     assert (row["status"], row["current"], row["before"]) == ("same", "a", "b")
@@ -223,7 +223,7 @@ def attachment(name, on):
     return {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": f"{name}-{on}"}, "spec": spec}
 
 
-def test_the_volumes_of_pods_that_are_taken_away_are_detached():
+def test_the_volumes_of_removed_pods_are_detached():
     """Each pod can be placed on its node again: a volume counts only once."""
 
     def using(name, claim, **more):

@@ -263,7 +263,7 @@ def test_an_explanation_lists_nodes_with_the_same_score_as_ties(why):
     assert (alone["ties"], alone["nodes"][0]["score"], alone["nodes"][0]["fits"]) == (["a"], None, True)
 
 
-def test_an_explanation_lists_what_would_make_a_pod_fit(why):
+def test_an_explanation_lists_changes_that_would_make_a_pod_fit(why):
     objects = [
         node("full", cpu="1"),
         node("gpu", taints=[{"key": "gpu", "value": "a", "effect": "NoSchedule"}]),
@@ -374,7 +374,7 @@ def candidate(**more):
 MEASURED = {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "NodeMetrics", "metadata": {"name": "a"}, "usage": {"cpu": "1"}}
 
 
-def test_the_assumptions_say_which_load_plugins_use():
+def test_the_assumptions_describe_the_load_that_plugins_use():
     plain, measured = parse(listed(node("a")), "list"), parse(listed(node("a"), MEASURED), "list")
     assert about_load(measured, candidate()) == []
     aware = candidate(reads_load=("A", "B"))

@@ -203,7 +203,7 @@ def test_an_invented_volume_is_where_its_driver_can_reach_it():
     assert invented["spec"]["nodeAffinity"] == {"required": {"nodeSelectorTerms": terms}}
 
 
-def test_what_was_bound_or_invented_for_a_pod_can_be_undone():
+def test_volumes_that_were_bound_or_created_for_a_pod_can_be_restored():
     made = Sandbox([node("a"), claim(), volume("v")])
     before = made.volumes()
     ask(made, "PATCH", CLAIM, SELECTED)

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot i
 from support.preview import SECRET, listed, node, pod
 
 
-def test_planted_secrets_are_dropped_and_what_schedules_stays():
+def test_planted_secrets_are_dropped_and_fields_for_scheduling_are_kept():
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}
     volumes = [
         {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
@@ -56,7 +56,7 @@ def test_planted_secrets_are_dropped_and_what_schedules_stays():
     assert [obj["spec"] for obj in found.objects if obj["kind"] == "ReplicaSet"] == [{"selector": {"matchLabels": {"app": "shop"}}}]
 
 
-def test_of_the_use_of_a_pod_the_amounts_stay():
+def test_only_the_amounts_of_the_usage_of_a_pod_are_kept():
     container = {"name": "main", "usage": {"cpu": "120m", "memory": "64Mi"}}
     found = redact({**USE, "timestamp": "2026-11-25T10:00:00Z", "window": "15s", "containers": [container]})
     assert found == {**USE, "containers": [{"usage": container["usage"]}]}
@@ -148,7 +148,7 @@ class Cluster:
         return "v1.34.4"
 
 
-def test_what_must_not_be_read_is_missing():
+def test_kinds_that_must_not_be_read_are_listed_as_missing():
     found = take(Cluster("Node", "Pod"))
     assert found.missing[0] == "namespaces (v1): namespaces is forbidden"
     assert len(found.missing) == sum(resource.api_version == "v1" for resource in RESOURCES) - 2
@@ -156,7 +156,7 @@ def test_what_must_not_be_read_is_missing():
         take(Cluster("Node"))
 
 
-def test_of_the_status_of_a_pod_what_schedulers_read_stays():
+def test_only_status_fields_that_schedulers_read_are_kept():
     given = pod("p")
     scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     given["status"] = {

@@ -31,7 +31,7 @@ def test_only_reasons_of_the_kubelets_admission_are_rejections(reason, rejected)
     assert is_rejected(pod("p", "s", 0, reason=reason)) is rejected
 
 
-def test_what_has_no_node_was_rejected_by_no_kubelet():
+def test_a_pod_without_a_node_was_not_rejected_by_a_kubelet():
     assert not is_rejected({"spec": {}, "status": {"phase": "Failed", "reason": "OutOfcpu"}})
     assert not is_rejected({"spec": {"nodeName": "n"}})
     assert not is_rejected(pod("p", "s", 0) | {"status": {"phase": "Running", "reason": "OutOfcpu"}})

@@ -49,7 +49,7 @@ def test_options_and_image_give_the_release_and_plugins_of_the_target(given, exp
     assert target(**given) == Target(*expected)
 
 
-def test_an_image_that_says_nothing_leaves_the_target_unknown():
+def test_an_unknown_image_leaves_the_target_unknown():
     found = target(image="example.com/own:1")
     assert (found.kubernetes, found.kubernetes_from, found.plugins, found.plugins_from) == (None, None, None, None)
     assert found.unknown.endswith(": give kubernetes_version and plugins")
@@ -91,7 +91,7 @@ def test_plugins_can_be_given_as_text():
     assert target(kubernetes="1.34", plugins=described).plugins == {"base": "in-tree", "extra": [{"name": "Own", "points": ["score"]}]}
 
 
-def test_validation_returns_the_verdict_and_what_it_read():
+def test_validation_returns_the_verdict_and_the_decoded_configuration():
     valid = config_validation.validate(TEXT, IN_TREE)
     assert (valid.valid, valid.starts, valid.scheduler_names, valid.api_version) == (True, True, ("one",), "kubescheduler.config.k8s.io/v1")
     assert (valid.decoded, valid.completed is valid.config, valid.holds_token, valid.asks_prometheus) == (TEXT, True, False, [])
@@ -327,7 +327,7 @@ def test_unknown_presets_and_conflicting_options_are_rejected():
         ({"image": "registry.k8s.io/kube-scheduler:v1.34.7", "ask_command": ["/a", "-b"], "ask_pull_secrets": ["c"]}, ("/a", "-b"), ("c",)),
     ],
 )
-def test_the_image_is_asked_by_its_own_program_or_the_given_command(options, command, pull_secrets, monkeypatch):
+def test_the_image_check_runs_the_program_of_the_image_or_the_given_command(options, command, pull_secrets, monkeypatch):
     asked = []
     monkeypatch.setattr(image_answer, "ask", lambda client, question: asked.append(question) or Answer(True))
     assert run(Client(), content=TEXT, ask_image=True, **options)[0]["valid"] is True
@@ -424,7 +424,7 @@ def test_a_warning_can_be_a_failure():
         run(Devices({"resource.k8s.io": ["v1"]}, ApiError(500, "", "no")), content=TEXT, kubernetes_version="1.34", compare_cluster=True)
 
 
-def test_the_image_s_answer_leaves_warnings_and_what_only_a_run_shows():
+def test_the_image_s_answer_keeps_warnings_and_runtime_findings():
     elects = config_validation.validate(TEXT.replace("leaderElection: {leaderElect: false}\n", ""), IN_TREE)
     assert [one.severity for one in elects.findings] == [WARNING]
     assert config_validation.with_answer(elects, Answer(True)).findings == elects.findings

@@ -53,7 +53,7 @@ def test_an_unserved_version_that_the_scheduler_reads_is_a_warning(kubernetes, f
     assert all(told in finding.message and finding.severity == "warning" for finding in found)
 
 
-def test_a_skew_that_explains_it_is_told_alone():
+def test_a_version_skew_that_explains_the_problem_is_the_only_finding():
     target = config_validation.resolve_target("registry.k8s.io/kube-scheduler:v1.34.1", None, None, (), lambda: "v1.33.0")
     given = ((), (), "registry.k8s.io/kube-scheduler:v1.34.1", "v1.33.0", {"resource.k8s.io": ["v1beta1"]})
     assert [finding.code for finding in config_validation.validate(V1, target, *given).findings] == ["version-skew"]

@@ -43,7 +43,7 @@ def test_a_pod_group_keeps_its_name_and_the_number_of_its_pods():
 
 
 @pytest.mark.parametrize("count", [None, 0, "3", True])
-def test_a_pod_group_without_a_number_of_pods_is_refused(count):
+def test_a_pod_group_without_a_number_of_pods_is_rejected(count):
     with pytest.raises(CannotConvert, match=f"PodGroup model: spec.minMember is {count!r}: give"):
         convert({**GROUP, "spec": {"minMember": count}})
 
@@ -99,7 +99,7 @@ def test_a_label_that_a_selector_requires_stays(selector):
         ),
     ],
 )
-def test_manifests_that_cannot_be_read_are_refused(manifest, told):
+def test_manifests_that_cannot_be_read_are_rejected(manifest, told):
     with pytest.raises(CannotConvert, match=told):
         convert(manifest)
 
@@ -113,7 +113,7 @@ def test_other_manifests_stay_as_they_are():
         assert convert(manifest) == manifest
 
 
-def test_two_groups_of_one_pod_are_refused():
+def test_two_groups_of_one_pod_are_rejected():
     with pytest.raises(CannotConvert, match=r"names model and spec\.schedulingGroup\.podGroupName other: remove one"):
         convert({"kind": "Pod", **labelled(schedulingGroup={"podGroupName": "other"})})
 

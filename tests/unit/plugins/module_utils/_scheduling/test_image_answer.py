@@ -201,7 +201,7 @@ def test_a_rejection_does_not_show_secrets(monkeypatch):
     assert ask(Cluster(monkeypatch, finished(1), REFUSED_LOG), QUESTION) == Answer(False, "token ******** is unusable")
 
 
-def test_what_cannot_be_deleted_is_a_warning_of_the_answer(monkeypatch):
+def test_a_job_that_cannot_be_deleted_is_a_warning_of_the_answer(monkeypatch):
     cluster = Cluster(monkeypatch, finished(), CONFIG + WROTE, {("delete", "Job"): ApiError(403, "Forbidden", "no open-sesame")})
     answer = ask(cluster, QUESTION)
     assert answer.valid
@@ -251,7 +251,7 @@ def test_a_job_whose_pod_is_rejected_is_given_up_after_a_moment(monkeypatch):
     assert cluster.objects == {}
 
 
-def test_a_job_without_its_secret_is_deleted_and_made_again(monkeypatch):
+def test_a_job_without_its_secret_is_deleted_and_recreated(monkeypatch):
     cluster = Cluster(monkeypatch, errors={("create", "Job"): ApiError(409, "AlreadyExists", "x")})
     assert ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:00Z") == 2
     assert cluster.seen == ["create Job", "delete Job"]

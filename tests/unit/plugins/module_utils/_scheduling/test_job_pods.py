@@ -48,7 +48,7 @@ UNPLACED = {"conditions": [{"type": "PodScheduled", "status": "False", "message"
         (pod(**UNPLACED), (None, "its pod is not placed: no room")),
     ],
 )
-def test_the_state_of_a_pod_says_how_it_ended_or_why_it_does_not_start(live, expected):
+def test_the_state_of_a_pod_shows_how_it_ended_or_why_it_does_not_start(live, expected):
     assert job_pods.state(live, "main") == expected
 
 

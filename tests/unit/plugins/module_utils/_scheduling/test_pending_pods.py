@@ -128,7 +128,7 @@ def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_not
         ),
     ],
 )
-def test_the_reason_says_what_a_pod_waits_for(waiting, reason):
+def test_the_reason_names_the_cause_of_a_pending_pod(waiting, reason):
     assert why_pending(waiting, CLAIMS, POD_GROUPS) == reason
 
 
@@ -140,13 +140,13 @@ def test_the_reason_says_what_a_pod_waits_for(waiting, reason):
         ("0/2 nodes", "Unschedulable: 0/2 nodes; of the PodGroup big its scheduler reports: Unschedulable: too few"),
     ],
 )
-def test_a_pod_of_a_group_tells_the_report_of_the_group_once(message, reason):
+def test_the_reason_of_a_pod_contains_the_report_of_its_group_only_once(message, reason):
     waiting = pod("good", schedulingGroup={"podGroupName": "big"})
     waiting["status"] = {"conditions": [{**UNSCHEDULABLE, "type": "PodScheduled", "message": message}]}
     assert why_pending(waiting, None, POD_GROUPS) == reason
 
 
-def test_a_pod_group_that_cannot_be_read_may_be_there():
+def test_a_pod_group_that_cannot_be_read_may_exist():
     waiting = pod("good", schedulingGroup={"podGroupName": "g"})
     assert why_pending(waiting) == "it waits in the queue of its scheduler for the other pods of its PodGroup g"
 

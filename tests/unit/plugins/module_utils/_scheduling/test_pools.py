@@ -274,7 +274,7 @@ def test_a_malformed_configuration_does_not_keep_to_its_nodes(profiles):
         ("", False, ["Upgrade to Kubernetes 1.36 or later."], "feature-gates"),
     ],
 )
-def test_a_message_says_how_to_enable_admission_policies(version, openshift, parts, lacks):
+def test_a_message_explains_how_to_enable_admission_policies(version, openshift, parts, lacks):
     message = pool_policies.unserved(version, openshift)
     assert all(part in message for part in parts)
     assert lacks not in message

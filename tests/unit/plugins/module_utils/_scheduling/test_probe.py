@@ -94,7 +94,7 @@ def test_an_empty_name_and_a_timeout_of_zero_are_rejected(options, says):
         ({"deleted": True}, {}, False, "another client deleted the pod"),
     ],
 )
-def test_the_report_says_if_the_placement_is_as_expected_and_why(seen, options, expected, says):
+def test_the_report_shows_whether_and_why_the_placement_is_as_expected(seen, options, expected, says):
     options = Options("s", **options)
     result = report(observation(options, **seen), options)
     assert result["as_expected"] is expected
@@ -374,7 +374,7 @@ def test_a_result_that_is_not_as_expected_is_a_failure_with_the_result():
     assert len(server.deleted) == 1
 
 
-def test_what_is_seen_of_a_pod_is_the_first_time():
+def test_the_observation_of_a_pod_keeps_the_first_time_of_each_state():
     options = Options("s")
     seen = observation(options)
     pod = {"metadata": {"name": "p"}, "spec": {}, "status": None}
@@ -386,7 +386,7 @@ def test_what_is_seen_of_a_pod_is_the_first_time():
     assert (seen.seconds, seen.seconds_running, seen.name, seen.node) == (2.346, 2.346, "p", "n")
 
 
-def test_who_did_not_place_a_pod_is_known_by_the_event():
+def test_the_event_identifies_the_scheduler_that_did_not_place_a_pod():
     options = Options("s")
     events = [event("FailedScheduling", component=""), event("FailedScheduling", component="a"), event("Scheduled", component="b")]
     assert observation(options, events=events).scheduler == "a"

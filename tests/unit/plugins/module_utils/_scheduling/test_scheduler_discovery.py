@@ -44,7 +44,7 @@ def lease(holder="s-1_x", renewed="2026-11-20T11:59:58.123456Z", duration=15) ->
         (None, ELECTED, None, None, "can't be seen"),
     ],
 )
-def test_readiness_and_the_lease_decide_whether_a_scheduler_is_serving(ready, elected, held, serves, says):
+def test_readiness_and_the_lease_determine_whether_a_scheduler_is_available(ready, elected, held, serves, says):
     serving, message = SchedulerDiscovery(None, [], NOW)._serves(ready, elected, held, "s-")
     assert serving is serves
     assert says in message
@@ -95,7 +95,7 @@ def test_pending_pods_without_a_scheduler_are_listed_first():
         ({}, False),
     ],
 )
-def test_owner_or_labels_say_which_deployment_belongs_to_a_resource(metadata, expected):
+def test_owner_or_labels_determine_which_deployment_belongs_to_a_resource(metadata, expected):
     assert is_operand({"metadata": metadata}, {"metadata": {"name": "cluster", "uid": "u"}}) is expected
 
 
@@ -221,7 +221,7 @@ def test_other_programs_are_no_schedulers(container):
     assert [one["kind"] for one in seen(Cluster(Deployment=[deployment("s", "d", **container)]))[1]] == ["default"]
 
 
-def test_a_program_that_nobody_knows_counts_if_it_is_called_like_the_name():
+def test_an_unknown_program_counts_if_its_deployment_has_the_scheduler_name():
     discovery, found = seen(
         Cluster(Deployment=[deployment("s", "own", image="registry.example.com/own:1"), deployment("s", "web", image="nginx")])
     )
@@ -279,7 +279,7 @@ def test_the_event_of_a_pod_that_is_not_ready_is_the_reason():
     assert entry["message"] == "1 instance ready, without leader election; MountVolume.SetUp failed"
 
 
-def test_what_may_be_listed_nowhere_is_unread():
+def test_a_kind_that_may_be_listed_nowhere_is_unread():
     discovery = SchedulerDiscovery(Cluster(allowed=["mine"], Pod=[{"metadata": {"namespace": "mine"}}]), [], NOW)
     assert (discovery.pending_pods(None), discovery.unread) == ([], {"Pod"})
     discovery = SchedulerDiscovery(Cluster(allowed=["mine"], Pod=[{"metadata": {"namespace": "mine"}}]), ["other", "mine"], NOW)
@@ -403,7 +403,7 @@ def test_the_entry_of_a_secondary_scheduler_has_all_its_fields():
         ),
     ],
 )
-def test_a_secondary_scheduler_without_a_deployment_does_not_serve(spec, objects, names, message):
+def test_a_secondary_scheduler_without_a_deployment_is_not_available(spec, objects, names, message):
     (_default, entry) = seen(Cluster(SecondaryScheduler=[custom_resource(**spec)], **objects))[1]
     assert (entry["scheduler_names"], entry["image"], entry["version"], entry["serving"]) == (names, "i:1", "1", False)
     assert (entry["workload"], entry["elects"], entry["leader"]) == (None, None, None)
@@ -699,7 +699,7 @@ def test_pod_groups_are_read_in_the_version_that_is_served():
     assert row["reason"] == "it waits in the queue of its scheduler for the other pods of its PodGroup g"
 
 
-def test_what_only_some_namespaces_show_is_noted_once():
+def test_a_listing_of_only_some_namespaces_is_noted_once():
     discovery = SchedulerDiscovery(Cluster(allowed=["mine"], Pod=[aged("good", 1)]), ["mine", "other"], NOW)
     for _again in range(2):
         discovery.pending_pods("good")

@@ -27,7 +27,7 @@ def asked(*objects):
 
 
 @pytest.mark.parametrize("namespace", ["openshift-monitoring", "openshift", "kube-system", "kube-public"])
-def test_the_clusters_own_namespaces_are_refused(namespace):
+def test_workloads_in_the_clusters_own_namespaces_are_rejected(namespace):
     assert "cluster's own" in refusal("Deployment", namespace)
     one = workload(namespace=namespace)
     found = plan(asked(one), [one], "second")
@@ -40,7 +40,7 @@ def test_other_namespaces_are_not_protected(namespace):
     assert refusal("Deployment", namespace) == ""
 
 
-def test_static_pods_are_refused_as_such():
+def test_static_pods_are_rejected_as_such():
     pod = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
     assert "static pod" in refusal("Pod", "default", pod)
     assert "cannot be changed" in refusal("Pod", "default", {"metadata": {}})
@@ -49,19 +49,19 @@ def test_static_pods_are_refused_as_such():
 @pytest.mark.parametrize(
     ("kind", "why"), [("Job", "delete the Job"), ("ReplicaSet", "of the kind ReplicaSet"), ("CronTab", "of the kind CronTab")]
 )
-def test_what_cannot_be_changed_is_refused(kind, why):
+def test_kinds_that_cannot_be_changed_are_rejected(kind, why):
     one = workload(kind)
     [refused] = plan(asked(one), [one], "second")["refused"]
     assert refused.startswith(f"{kind} shop/web: ")
     assert why in refused
 
 
-def test_what_another_object_would_set_back_is_refused():
+def test_a_workload_that_its_controller_would_revert_is_rejected():
     one = workload(owners=[{"kind": "Grafana", "name": "main", "controller": True}])
     assert "belongs to Grafana main" in plan(asked(one), [one], "second")["refused"][0]
 
 
-def test_what_is_missing_or_not_named_is_refused():
+def test_missing_or_incompletely_named_workloads_are_rejected():
     refused = plan([{"kind": "Deployment", "namespace": "shop", "name": "gone"}, {"kind": "Deployment", "name": "web"}], [], "second")[
         "refused"
     ]
@@ -90,7 +90,7 @@ def test_a_workload_that_uses_the_scheduler_already_is_left_unchanged():
     assert plan(asked(one), [one], "second") == {"refused": [], "patches": [], "moved": [], "rollouts": [], "verify": [], "held": []}
 
 
-def test_what_an_earlier_run_has_moved_is_verified_and_not_written():
+def test_a_workload_that_an_earlier_run_moved_is_verified_and_not_written():
     one = workload(scheduler="second", annotations={PREVIOUS: "default-scheduler"})
     found = plan(asked(one), [one], "second")
     assert (found["patches"], found["moved"], found["rollouts"]) == ([], [], [])
@@ -126,7 +126,7 @@ def test_undo_sets_the_name_of_before_and_forgets_it():
     assert patch["spec"]["template"]["spec"]["schedulerName"] == "old"
 
 
-def test_undo_leaves_what_was_not_moved():
+def test_undo_leaves_workloads_that_were_not_moved_unchanged():
     one = workload(scheduler="second")
     assert plan(asked(one), [one], undo=True)["patches"] == []
 
@@ -140,7 +140,7 @@ def test_undo_leaves_what_was_not_moved():
         (workload("StatefulSet", updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}), "the partition 2"),
     ],
 )
-def test_pods_that_are_not_replaced_are_told_and_not_waited_for(one, why):
+def test_pods_that_are_not_replaced_are_reported_without_a_wait(one, why):
     found = plan(asked(one), [one], "second")
     assert len(found["patches"]) == 1
     assert found["rollouts"] == found["verify"] == []
@@ -162,7 +162,7 @@ def event(name, who="second"):
     return {"involvedObject": {"uid": f"uid-{name}"}, "reportingComponent": who}
 
 
-def test_placements_tell_who_placed_each_pod():
+def test_placements_name_the_scheduler_that_placed_each_pod():
     pods = [
         pod("a"),
         pod("b"),
@@ -185,7 +185,7 @@ def test_placements_tell_who_placed_each_pod():
     }
 
 
-def test_of_pods_that_were_placed_long_ago_no_event_is_left():
+def test_pods_that_were_placed_long_ago_need_no_event():
     """but an event that names another tells, and so does a pod without a node"""
     pods = [pod("a"), pod("b"), pod("c", node="")]
     one = workload(scheduler="second")

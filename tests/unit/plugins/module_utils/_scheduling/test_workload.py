@@ -127,7 +127,7 @@ def test_flags_override_the_leader_election_of_the_file(config, flags, expected)
 
 
 @pytest.mark.parametrize("words", [["--leader-elect", "--v=2"], ["--leader-elect", "x"], ["--leader-elect"]])
-def test_a_boolean_flag_takes_no_word(words):
+def test_a_boolean_flag_does_not_take_the_next_argument(words):
     flags = find_command(pod_spec(["kube-scheduler"], words)).flags
     assert flags["leader-elect"] == "true"
 

@@ -161,7 +161,7 @@ def test_an_unchanged_configuration_is_only_waited_for(host):
     )
 
 
-def test_what_a_killed_run_left_is_deleted(host):
+def test_leftovers_of_a_killed_run_are_deleted(host):
     host.state.mkdir()
     (host.state / "guard.py").touch()
     dry = host.change(check=True)
@@ -170,7 +170,7 @@ def test_what_a_killed_run_left_is_deleted(host):
     assert host.change()["changed"] is False
 
 
-def test_what_is_not_well_is_rolled_back(host):
+def test_a_change_without_an_available_scheduler_is_rolled_back(host):
     host.seen, host.words = ["0 processes run", ""], f"bad key {KEY}"
     with pytest.raises(
         ClusterError, match=r"^kube-scheduler did not become available within \d+ s: 0 processes run\. The manifest of before"
@@ -222,7 +222,7 @@ def test_an_edited_configuration_is_written_again_and_its_process_ended(host, mo
     assert host.waits == [(argv, [], ("127.0.0.1", 10259), 60, [7], process.LOGS)]
 
 
-def test_an_edited_configuration_that_was_served_is_put_back(host, monkeypatch):
+def test_an_edited_configuration_that_was_active_is_restored(host, monkeypatch):
     file, _completed, argv = edited_in_its_place(host, "edited")
     host.running[tuple(argv)] = [7]
     ended = []
@@ -240,7 +240,7 @@ def test_an_edited_configuration_that_was_served_is_put_back(host, monkeypatch):
     assert (host.waits[1][4:], error.value.result["rolled_back"]) == (([8],), True)
 
 
-def test_an_edited_configuration_that_no_process_ran_with_is_not_put_back(host):
+def test_an_edited_configuration_that_no_process_used_is_not_restored(host):
     file, completed, _argv = edited_in_its_place(host, "edited")
     host.seen = ["0 processes run"]
     with pytest.raises(ClusterError, match=r"No other configuration was active before, so nothing was restored\.$") as error:
@@ -283,7 +283,7 @@ def test_a_config_folder_inside_the_folder_of_manifests_is_rejected(host, folder
     host.change(config_folder=f"{host.path.parent}-more")
 
 
-def test_another_run_holds_the_lock(host, monkeypatch):
+def test_a_lock_of_another_run_is_an_error(host, monkeypatch):
     monkeypatch.setattr(module, "LOCK_SECONDS", 0)
     with (
         rollback.locked(str(host.path)),

@@ -153,5 +153,5 @@ def test_a_guard_that_does_not_start_is_an_error(host, processes, monkeypatch):
     )
 
 
-def test_words_of_a_unit_are_quoted():
+def test_arguments_of_a_unit_are_quoted():
     assert guard._quoted("a \\ \" % $ '") == '"a \\\\ \\" %% $$ \'"'

@@ -103,7 +103,7 @@ def test_a_flag_that_others_have_changed_since_stays():
     assert manifests.edited(read(edited), None, {}).flag("v") == "2"
 
 
-def test_a_value_may_be_the_next_word():
+def test_the_value_of_a_flag_may_be_the_next_argument():
     made = read(pod("--v", "2", "--leader-elect", "--x=1", args=["--y", "3"]))
     assert (made.flag("v"), made.flag("leader-elect"), made.flag("y")) == ("2", "", "3")
     edited = manifests.edited(made, None, {"v": "4", "leader-elect": "false", "y": "5"})

@@ -107,7 +107,7 @@ def test_a_process_that_stays_well_is_awaited(server, start, monkeypatch):
     assert 0.1 <= time.monotonic() - began < 20
 
 
-def test_what_is_seen_last_is_the_reason(server, start, monkeypatch):
+def test_the_last_observation_is_the_reason(server, start, monkeypatch):
     one, argv = start()
     _other, others = start()
     address = server.server_address
@@ -197,7 +197,7 @@ def test_the_last_line_of_the_youngest_log_is_read(tmp_path, content, words):
     assert process.last_words(str(tmp_path / "*.log")) == words
 
 
-def test_without_a_log_there_are_no_words(tmp_path):
+def test_a_missing_log_has_no_last_message(tmp_path):
     assert process.last_words(str(tmp_path / "*.log")) == ""
     (tmp_path / "0.log").mkdir()
     assert process.last_words(str(tmp_path / "*.log")) == ""

@@ -230,7 +230,7 @@ LONGEST = "a" * 52
         ({"selector": {}}, [f"{WHERE}: selector is {{}}: give at least one label."]),
     ],
 )
-def test_what_cannot_be_used_is_an_error(item, errors):
+def test_an_invalid_item_is_an_error(item, errors):
     assert complete([{"image": IMAGE, **item}])["errors"] == errors
 
 
@@ -470,7 +470,7 @@ def test_a_scheduler_gets_the_permissions_of_its_plugins(checked, rules):
         ),
     ],
 )
-def test_what_plugins_lack_is_reported_before_the_first_write(checked, errors, warnings):
+def test_missing_requirements_of_plugins_are_reported_before_the_first_write(checked, errors, warnings):
     found = complete([{"state": "absent", "name": "gone"}, {"image": IMAGE}], checked=[checked])
     expected = [text.replace("[0]", "[1]") for text in errors], [text.replace("[0]", "[1]") for text in warnings]
     assert (found["errors"], found["warnings"]) == expected

@@ -73,7 +73,7 @@ def test_invalid_schedulers_are_rejected_with_place_and_remedy(given, errors):
     check(given, errors)
 
 
-def test_what_an_item_has_instead_is_named():
+def test_the_error_names_the_configuration_options_of_an_item():
     (error,) = secondary_scheduler.complete([{"config_text": "x", "preset": "y"}])["errors"]
     assert error.endswith("It has config_text, preset.")
     (error,) = secondary_scheduler.complete([{}])["errors"]
@@ -88,7 +88,7 @@ def test_two_items_with_one_scheduler_name_are_an_error():
     check(given, [], names=[["x"], ["y"], ["z"]])
 
 
-def test_what_the_operator_would_reject_is_found_before_the_first_write():
+def test_items_that_the_operator_would_reject_are_found_before_the_first_write():
     overrides = {"resorces": {}, "args": ["--v=3"], "volumeMounts": [{"name": "a", "mountPath": "/b"}]}
     errors = [
         "overrides.resorces is unknown; did you mean resources? Known are affinity, ",
@@ -189,14 +189,14 @@ def test_olm_and_the_installed_operator_decide_the_method(method, olm, installed
     assert found["installed"] == [one["method"] for one in installed]
 
 
-def test_what_is_for_the_other_method_may_stand_beside_with_auto():
+def test_variables_of_the_other_method_are_accepted_with_method_auto():
     given = {"operator_catalog_image": "a/b:c", "operator_image": "a/b:1"}
     for olm in (True, False):
         assert decide({"operator_method": "auto", **given}, olm=olm)["errors"] == []
         assert len(decide({"operator_method": "olm" if olm else "manifests", **given}, olm=olm)["errors"]) == 1
 
 
-def test_a_subscription_gets_what_was_set():
+def test_a_subscription_gets_the_given_settings():
     given = {"operator_method": "olm", "operator_subscription_config": {"env": []}, "operator_node_selector": {"a": "b"}}
     assert decide(given, olm=True)["config"] == {"env": [], "nodeSelector": {"a": "b"}}
     assert decide({**given, "operator_resources": {"limits": {}}}, olm=True)["config"]["resources"] == {"limits": {}}
@@ -403,7 +403,7 @@ def test_the_window_of_rates_is_a_duration_of_prometheus(window, usable):
     assert found == ([] if usable else [f"monitoring_rate_window is {window!r}: set a duration of Prometheus, such as 5m or 1h30m."])
 
 
-def test_the_default_schedulers_name_is_refused_as_the_operator_does():
+def test_the_default_schedulers_name_is_rejected_as_by_the_operator():
     """The refusal comes before the resource is written."""
     allowed = {"annotations": {"osso.scheduler/allow-default-scheduler": "true"}}
     names = [["batch"], ["default-scheduler"]]
@@ -414,7 +414,7 @@ def test_the_default_schedulers_name_is_refused_as_the_operator_does():
     check([GOOD], [], names=[["default-scheduler"]], variant="upstream")
 
 
-def test_schedulers_in_namespaces_that_the_operator_does_not_watch_are_refused():
+def test_schedulers_in_namespaces_that_the_operator_does_not_watch_are_rejected():
     mine = DEFAULTS["operator_namespace"]
     (error,) = decide(scheduler_namespaces=[mine, "jobs", "batch", "jobs"])["errors"]
     assert error == (
