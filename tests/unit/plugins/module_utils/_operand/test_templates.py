@@ -76,6 +76,16 @@ def test_replicas_avoid_each_others_nodes_and_are_replaced_without_a_gap():
     assert spec["strategy"] == {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
 
 
+@pytest.mark.parametrize(
+    ("release", "live", "ready"), [(None, "/healthz", "/healthz"), ("1.30", "/healthz", "/healthz"), ("1.34", "/livez", "/readyz")]
+)
+def test_probes_use_the_paths_of_the_schedulers_release(release, live, ready):
+    found = rendered(config=replace(CONFIG, target=CONFIG.target._replace(kubernetes=release)))
+    (container,) = found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["containers"]
+    paths = [container[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")]
+    assert paths == [live, live, ready]
+
+
 @pytest.mark.parametrize("affinity", [{}, {"nodeAffinity": {}}])
 def test_an_affinity_among_the_overrides_replaces_the_one_between_replicas(affinity):
     found = rendered(overrides={"affinity": affinity})
