@@ -140,7 +140,14 @@ def test_a_prometheus_with_all_metrics_is_usable(server):
     ]
 
 
-def test_the_source_metrics_of_a_missing_metric_are_queried(server):
+def test_samples_older_than_max_age_are_an_error(server):
+    for max_age, codes in ((20, ["metric-stale"]), (60, [])):
+        server.answers = [vector(n_1="0.5"), vector(n_1="30"), vector(n_1="1")]
+        found = inspected(url=server.url, plugins=["TargetLoadPacking"], max_age=max_age)
+        assert ([one["code"] for one in found["findings"]], found["usable"]) == (codes, not codes)
+
+
+def test_a_missing_metric_is_looked_for_in_what_it_is_made_of(server):
     server.answers = [vector(), vector(n_1="4")]
     found = inspected(url=server.url, plugins=["TargetLoadPacking"])
     assert [(one["code"], one["severity"]) for one in found["findings"]] == [("metric-missing", "error")]
