@@ -36,6 +36,15 @@ def test_an_invalid_configuration_changes_nothing_that_runs(scheduler, operator)
     assert scheduler.deployment["metadata"]["generation"] == before
 
 
+def test_fields_that_flags_of_the_operator_override_do_not_prevent_a_deployment(new, operator):
+    """kube-scheduler rejects a renewDeadline that is at most 1.2 times the retryPeriod."""
+    late = {"leaderElection": {"renewDeadline": "2s", "retryPeriod": "2s"}}
+    scheduler = new(config=lambda one: json.dumps({**json.loads(one.config()), **late}))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("ConfigValid")[:2] == ("True", "AsExpected")
+    assert scheduler.deployment
+
+
 def test_a_misspelt_plugin_is_not_deployed_until_it_is_right(new, operator):
     """field and reason stand in the conditions; nothing of the scheduler exists until the configuration is right"""
     scheduler = new(
