@@ -168,8 +168,15 @@ def test_variables_of_later_roles_are_checked_before_anything_is_written(run, va
 
 
 def test_no_scheduler_is_deployed_without_the_metrics_that_it_requires(kubectl):
+    """The playbook remove then deletes the account that was to read them."""
     load_aware = {"name": "load", "image": IMAGE, "preset": "trimaran_target_load_packing"}
-    required = {"monitoring_required": True, "monitoring_sources": ["route"], "monitoring_access": "none"}
+    required = {"monitoring_required": True, "monitoring_sources": ["route"], "monitoring_access": "cluster-monitoring-view"}
+
+    def account():
+        """With its bindings"""
+        label = "--selector=app.kubernetes.io/name=osso-scheduler-monitoring"
+        return kubectl.json("get", "serviceaccounts,clusterrolebindings,rolebindings", "--all-namespaces", label)["items"]
+
     # No node runs the operator.
     waits = {"operator_wait": False, "secondary_scheduler_wait": False}
     run = site(variables={"secondary_schedulers": [load_aware], **required, **waits}, succeed=False)
@@ -177,8 +184,10 @@ def test_no_scheduler_is_deployed_without_the_metrics_that_it_requires(kubectl):
         (failure,) = run.failures
         assert failure.result["msg"].startswith("Load-aware scheduling would not work:")
         assert kubectl.json("get", RESOURCE, "--all-namespaces")["items"] == []
+        assert account()
     finally:
         remove()
+    assert account() == []
 
 
 @pytest.fixture
