@@ -62,7 +62,7 @@ class ActionModule(ActionBase):
         specification = self._loader.load_from_file(str(folder / "meta/argument_specs.yml"))
         options = specification["argument_specs"]["main"]["options"]
         given = {name: self._templar.template(task_vars[name]) for name in options if name in task_vars}
-        # Each ends the validation: the rules after it need well-typed values, and Ansible would report a wrong type once more.
+        # Each ends the validation: the rules after it need well-typed values, and Ansible would report a wrong type again.
         errors = typed_values.errors(options, given) or ArgumentSpecValidator(options).validate(given).error_messages
         if not errors:
             given = {name: typed_values.typed(value, options[name].get("type")) for name, value in given.items()}

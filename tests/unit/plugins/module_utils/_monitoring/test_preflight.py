@@ -147,7 +147,7 @@ def test_samples_older_than_max_age_are_an_error(server):
         assert ([one["code"] for one in found["findings"]], found["usable"]) == (codes, not codes)
 
 
-def test_a_missing_metric_is_looked_for_in_what_it_is_made_of(server):
+def test_the_source_metrics_of_a_missing_metric_are_queried(server):
     server.answers = [vector(), vector(n_1="4")]
     found = inspected(url=server.url, plugins=["TargetLoadPacking"])
     assert [(one["code"], one["severity"]) for one in found["findings"]] == [("metric-missing", "error")]
