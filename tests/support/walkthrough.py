@@ -30,7 +30,7 @@ from pathlib import Path
 FENCE = re.compile(r"^```(\w*)\s*$")
 DIRECTIVE = re.compile(r"^<!-- walkthrough: (.+) -->$")
 FILE = re.compile(r"^# ([\w.-]+\.(?:cfg|ini|ya?ml))$")
-READS = re.compile(r"^kubectl (-n \S+ )?(get|describe|logs)\b|^ansible localhost -m osso\.scheduler\.\w+_info\b")
+READS = re.compile(r"^kubectl (-n \S+ )?((get|describe|logs)\b|.* --dry-run=server\b)|^ansible localhost -m osso\.scheduler\.\w+_info\b")
 ANY = "..."
 # So many seconds what only reads is repeated, and where the page is to be written.
 PATIENCE, SETTLED = 60, 8
