@@ -277,3 +277,31 @@ def test_members_that_left_the_set_are_pruned(server):
     names = [[json.loads(line)["name"] for line in json.loads(server.seen[index].body)["data"]["objects"].splitlines()] for index in (2, 6)]
     assert names == [["settings", "stale"], ["settings"]]
     assert json.loads(server.seen[5].body)["preconditions"] == {"uid": "s"}
+
+
+def test_a_grant_that_the_api_server_does_not_know_yet_is_repeated(server):
+    names = {"name": "reader", "namespace": "n"}
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": names, "rules": []}
+    binding = {**role, "kind": "RoleBinding", "roleRef": {"kind": "Role", "name": "reader"}}
+    del binding["rules"]
+    refused = (403, status(403, "Forbidden", "user is attempting to grant RBAC permissions not currently held: ..."))
+    server.answers = [NOT_SERVED, NOT_SERVED, stored(role), stored(binding), stored(role), refused, refused, stored(binding)]
+    assert run(server, role, binding) == {"Role": "created", "RoleBinding": "created"}
+    # This run has granted nothing.
+    server.answers = [NOT_SERVED, refused]
+    with pytest.raises(ClusterError, match="not currently held"):
+        run(server, binding)
+    assert server.answers == []
+
+
+def test_an_object_created_by_others_after_a_deletion_is_not_changed(server):
+    dying = member("1")
+    dying[1]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    theirs = member("2", labels={})
+    theirs[1]["metadata"]["uid"] = "v"
+    server.answers = [dying, theirs, theirs]
+    with pytest.raises(
+        ClusterError, match="while it was being deleted, another object of its name was created, and set mine did not create it"
+    ):
+        present(server, config_map("n"), set_name="mine")
+    assert {one.method for one in server.seen} == {"GET"}
