@@ -84,9 +84,16 @@ def all_of(resource: Object, found: list[Object]) -> list[Object]:
 
 
 def leftovers_after(found: list[Object]) -> list[Object]:
-    """`leftovers_of` the resource that the upstream operator reconciled, which exists no more: the ClusterRoleBindings among ``found``."""
-    metadata = {"namespace": UPSTREAM_NAMESPACE, "name": UPSTREAM_RESOURCE, "uid": ""}
-    return leftovers_of({"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": metadata}, found)
+    """`leftovers_of` the resource that the upstream operator reconciled, which no longer exists, and its Deployment.
+
+    Kubernetes deletes the Deployment with its owner, but not if the CRD was deleted before the garbage collector knew the kind.
+    """
+    metadata = {"namespace": UPSTREAM_NAMESPACE, "name": UPSTREAM_RESOURCE}
+    resource = {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": metadata}
+    deployment = _manifest("apps/v1", "Deployment", _WORKLOAD, UPSTREAM_NAMESPACE)
+    return leftovers_of(resource, found) + [
+        manifest for manifest, obj in _with_manifests(found) if manifest == deployment and _is_upstreams(obj, resource)
+    ]
 
 
 def _is_upstreams(obj: Object, resource: Object) -> bool:
@@ -100,7 +107,7 @@ def _owns(owner: Object, obj: Object, resource: Object) -> bool:
         owner.get("apiVersion", "").partition("/")[0] == resource["apiVersion"].partition("/")[0]
         and owner.get("kind") == resource["kind"]
         and owner.get("name") == UPSTREAM_RESOURCE
-        and (not namespaced or owner.get("uid") == resource["metadata"].get("uid", ""))
+        and (not namespaced or owner.get("uid") == resource["metadata"].get("uid", owner.get("uid")))
     )
 
 

@@ -84,3 +84,18 @@ SUBJECT = {"kind": "ServiceAccount", "namespace": "openshift-secondary-scheduler
 )
 def test_objects_that_others_created_or_use_stay(obj):
     assert upstream_cleanup.leftovers_of(RESOURCE, [obj]) == []
+
+
+def test_the_deployment_of_a_resource_that_no_longer_exists_is_a_leftover():
+    """and so are its ClusterRoleBindings; of a resource that exists, Kubernetes deletes it"""
+    deployment = of("Deployment", "secondary-scheduler")
+    goes = upstream_cleanup.leftovers_after([deployment, cluster_role_binding()])
+    assert [one["kind"] for one in goes] == ["ClusterRoleBinding", "Deployment"]
+    assert upstream_cleanup.leftovers_of(RESOURCE, [deployment]) == []
+    for other in (
+        {"ownerReferences": []},
+        {"ownerReferences": OTHERS},
+        {"labels": {"osso.scheduler/set": "operand-cluster"}},
+        {"namespace": "other"},
+    ):
+        assert upstream_cleanup.leftovers_after([of("Deployment", "secondary-scheduler", **other)]) == []
