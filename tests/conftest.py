@@ -158,7 +158,7 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_terminal_summary(terminalreporter, config):
     """Add the time of each folder to the table at the end of `make test`."""
-    if not config.getoption("--parts"):
+    if hasattr(config, "workerinput") or not config.getoption("--parts"):
         return
     parts = Counter()
     workers = getattr(config.option, "numprocesses", None)
