@@ -246,10 +246,10 @@ def config_valid(facts: Facts) -> Condition:
 
 def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
     before = in_status(facts.resource.get("status") or {}, "ConfigValid")
-    is_usable = not _unusable(facts, facts.resource["spec"])
-    if before.get("reason") == IMAGE_ACCEPTS and is_usable and is_deployed(facts):
+    is_deployed, has_served = (False, False) if _unusable(facts, facts.resource["spec"]) else tried(facts)
+    if before.get("reason") == IMAGE_ACCEPTS and is_deployed:
         return condition("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
-    if is_usable and has_served(facts) and not is_deployed(facts):
+    if has_served and not is_deployed:
         message = (
             f"The kube-scheduler in the image has already run with it. Other checks are release-independent, because {target.unknown}."
         )
@@ -263,14 +263,10 @@ def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
     return condition("ConfigValid", "Unknown", "ImageUnknown", message + warnings)
 
 
-def is_deployed(facts: Facts) -> bool:
-    """Does the Deployment hold what the resource asks for?"""
-    return rollouts.deployed(facts.deployment) == rollouts.identity(requested_rollout(facts))
-
-
-def has_served(facts: Facts) -> bool:
-    """Is what the resource asks for the last rollout that served? Its Deployment may have been deleted or hold another one."""
-    return facts.memory.served_id == rollouts.identity(requested_rollout(facts))
+def tried(facts: Facts) -> tuple[bool, bool]:
+    """Is what the resource asks for deployed, and is it the last rollout that served? Then its Deployment may have been deleted or hold another one."""
+    requested = rollouts.identity(requested_rollout(facts))
+    return rollouts.deployed(facts.deployment) == requested, facts.memory.served_id == requested
 
 
 def _unusable(facts: Facts, spec: Object) -> Reason | None:

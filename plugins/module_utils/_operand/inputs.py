@@ -278,7 +278,7 @@ class Reader:
     def _is_to_be_asked(facts: decisions.Facts, decision: decisions.Application) -> bool:
         if decision.is_kept or facts.found_config.valid is not None:
             return False
-        return not (decisions.is_deployed(facts) or decisions.has_served(facts))
+        return not any(decisions.tried(facts))
 
     def _secrets(self, deployment: Object | None) -> list[Object]:
         """Those with configurations and tokens of the scheduler.
