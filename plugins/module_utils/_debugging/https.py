@@ -58,7 +58,7 @@ def get(client: Client, target: Target, port: int, path: str, peer: Peer, patien
             raise ClusterError(
                 f"The certificate of the scheduler in {target} could not be verified with serving_ca and serving_name: {error.verify_message}."
             ) from None
-        except ssl.SSLEOFError:
+        except (ssl.SSLEOFError, ssl.SSLSyscallError, ssl.SSLZeroReturnError):
             raise  # nothing listens there, or it has hung up
         except ssl.SSLError as error:
             raise ClusterError(

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 
 import pytest
@@ -51,3 +52,24 @@ def test_an_endless_answer_ends_with_an_error(monkeypatch, tmp_path, head, piece
     with pytest.raises(error, match=words):
         https.get(None, SimpleNamespace(namespace="a", name="b"), 1, "/", https.Peer(https.unverified()), 5 if pause == 0 else 0.5)
     assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF occurred in violation of protocol"),
+        ssl.SSLSyscallError(ssl.SSL_ERROR_SYSCALL, "Some I/O error occurred"),
+        ssl.SSLZeroReturnError(ssl.SSL_ERROR_ZERO_RETURN, "TLS/SSL connection has been closed (EOF)"),
+        ConnectionResetError(104, "Connection reset by peer"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_connection_that_ends_during_the_handshake_is_no_wrong_port(monkeypatch, error):
+    def wrap_socket(*_args, **_kwargs):
+        raise error
+
+    monkeypatch.setattr(https.streams, "forwarded", lambda *_args: nullcontext())
+    peer = https.Peer(SimpleNamespace(wrap_socket=wrap_socket))
+    with pytest.raises(OSError) as raised:  # noqa: PT011
+        https.get(None, SimpleNamespace(namespace="a", name="b"), 1, "/", peer, 5)
+    assert raised.value is error
