@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout im
 from support.kinds import delete_kinds
 from support.operand import reconcile
 from support.scheduler import Scheduler, await_end, eventually
-from support.site import NAMESPACE, RESOURCE, remove
+from support.site import NAMESPACE, RESOURCE, gone, remove
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
@@ -37,15 +37,14 @@ def others(kubectl):
 @pytest.fixture
 def reconciled_scheduler(kubectl, play):
     """A scheduler of our operator, as the operator has made it."""
-    remove()
     play(ROLE, variables={"operator_image": "a/b:c", "operator_wait": False})
     scheduler = Scheduler(kubectl, "cluster")
     scheduler.write_config()
     scheduler.write()
     reconcile(scheduler.resource)
     yield scheduler
-    play(ROLE, variables={**UPSTREAM, "operator_state": "absent"})
-    remove()
+    if not gone(kubectl):
+        remove(variables=UPSTREAM)
 
 
 def ours(kubectl) -> list[str]:

@@ -17,6 +17,7 @@ def image(own_cluster):
     return f"registry.k8s.io/kube-scheduler:{Layout(own_cluster).release.version}"
 
 
+@pytest.mark.long
 def test_the_operator_starts_the_image_of_kubernetes(new, image):
     scheduler = new()
     scheduler.write_config(yaml.safe_dump(configuration("packing", {"scheduler_name": scheduler.scheduler_name})))

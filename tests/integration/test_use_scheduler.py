@@ -75,6 +75,7 @@ def placed_by(kubectl, namespace) -> set[str]:
     return {by_uid.get(pod["metadata"]["uid"]) for pod in pods}
 
 
+@pytest.mark.long
 def test_workloads_move_to_the_second_scheduler_and_back(move, kubectl, workloads, namespace, second):
     moved = move()
     assert moved.changed == [CHANGE] * 4
