@@ -70,7 +70,7 @@ test: which-cluster forget-times  ## Everything that a change has to pass: all p
 
 without-cluster: collections
 	@$(ENV) tests/tools/long-tests age
-	@CLUSTERS=1 nice -n 15 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
+	@CLUSTERS=1 nice -n 15 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=3 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
 
 # OLM stays in the cluster of its tests, so they are the last ones there.
 all-on-clusters: ready collections images olm
