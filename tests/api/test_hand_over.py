@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout im
 from support.kinds import delete_kinds
 from support.operand import reconcile
 from support.scheduler import Scheduler, await_end, eventually
-from support.site import NAMESPACE, RESOURCE, gone, remove
+from support.site import NAMESPACE, RESOURCE, remove, removed
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
@@ -43,8 +43,7 @@ def reconciled_scheduler(kubectl, play):
     scheduler.write()
     reconcile(scheduler.resource)
     yield scheduler
-    if not gone(kubectl):
-        remove(variables=UPSTREAM)
+    removed(kubectl, variables=UPSTREAM)
 
 
 def ours(kubectl) -> list[str]:
@@ -127,7 +126,7 @@ def test_a_removal_reports_the_remains_of_the_upstream_operator(kubectl):
     owner = {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "name": "cluster", "uid": "gone"}
     role = {"apiGroup": group, "kind": "ClusterRole", "name": "system:volume-scheduler"}
     binding = {"apiVersion": f"{group}/v1", "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [subject]}
-    remove()
+    removed(kubectl)
     kubectl.apply({**binding, "metadata": {"name": name, "ownerReferences": [owner]}})
     run = remove(variables=UPSTREAM)
     assert not kubectl("get", "clusterrolebinding", name, "--ignore-not-found").stdout
