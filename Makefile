@@ -105,7 +105,7 @@ ee: collections  ## Build the execution environment for Automation Platform; wit
 reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/olm.md, docs/plugins.md and docs/presets.md
 	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write
 
-docs: collections  ## The documentation as a site in .cache/docs/html; part of make lint
+docs: collections  ## The documentation as a site in .cache/docs/html; part of make test-all
 	@$(ENV) tests/tools/docs
 
 walkthroughs: ready collections images  ## Execute docs/walkthroughs on the cluster, and write the output into the pages

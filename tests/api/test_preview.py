@@ -783,16 +783,21 @@ def test_the_playbook_writes_the_page_and_fails_beyond_a_limit(binary, play, tmp
     ("change", "why"),
     [
         ({"preview_config_file": "/nowhere/new.yaml"}, "preview_config_file: /nowhere/new.yaml cannot be read: No such file or directory."),
-        ({"preview_config_text": "kind: Nothing"}, "preview_config_text: this is no usable KubeSchedulerConfiguration"),
-        ({"preview_preset": "packing", "preview_binary": ""}, "set preview_binary, the path of a kube-scheduler, or preview_image"),
         ({"preview_preset": "packing", "preview_timeout": 0}, "preview_timeout is 0: it must be from 1 to"),
-        ({"preview_preset": "packing", "preview_max_moved_percent": 200}, "preview_max_moved_percent is 200: it must be from 0 to 100"),
-        ({"preview_preset": "packing", "preview_labels": {"app": "x"}}, 'preview_labels: no pod is selected by labels {"app": "x"}'),
         ({"preview_preset": "packing", "preview_nodes": ["x"]}, "preview_nodes: x: there is no such node"),
-        ({"preview_preset": "packing", "preview_baseline": {"preset": "no"}}, "preview_baseline.preset"),
-        ({"preview_preset": "packing", "preview_scores": "some"}, "preview_scores"),
-        ({"preview_preset": "packing", "preview_flags": ["--feature-gates=Nothing=true"]}, "Nothing"),
         ({"preview_preset": "packing", "preview_feature_gates": "{Nothing: true}"}, "Nothing"),
+        *(
+            pytest.param({"preview_preset": "packing", **change}, why, marks=pytest.mark.long)
+            for change, why in (
+                ({"preview_config_text": "kind: Nothing", "preview_preset": ""}, "preview_config_text: this is no usable KubeSchedulerConf"),
+                ({"preview_binary": ""}, "set preview_binary, the path of a kube-scheduler, or preview_image"),
+                ({"preview_max_moved_percent": 200}, "preview_max_moved_percent is 200: it must be from 0 to 100"),
+                ({"preview_labels": {"app": "x"}}, 'preview_labels: no pod is selected by labels {"app": "x"}'),
+                ({"preview_baseline": {"preset": "no"}}, "preview_baseline.preset"),
+                ({"preview_scores": "some"}, "preview_scores"),
+                ({"preview_flags": ["--feature-gates=Nothing=true"]}, "Nothing"),
+            )
+        ),
     ],
 )
 def test_errors_of_the_playbook_name_its_variables(binary, play, tmp_path, change, why):

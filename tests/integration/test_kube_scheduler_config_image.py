@@ -106,9 +106,9 @@ def test_a_token_in_the_configuration_is_not_in_the_result(ask, content):
     ("options", "said"),
     [
         ({"image": "registry.k8s.io/pause:3.10"}, "has no usable /bin/kube-scheduler"),
-        ({"image": "registry.k8s.io/no-such-image:1"}, "cannot be pulled"),
-        ({"ask_service_account": "nobody", "ask_timeout": 8}, 'serviceaccount "nobody" not found'),
-        ({"ask_timeout": 1, "flags": ["--v=0"]}, "within 1 s"),
+        pytest.param({"image": "registry.k8s.io/no-such-image:1"}, "cannot be pulled", marks=pytest.mark.long),
+        pytest.param({"ask_service_account": "nobody", "ask_timeout": 8}, 'serviceaccount "nobody" not found', marks=pytest.mark.long),
+        pytest.param({"ask_timeout": 1, "flags": ["--v=0"]}, "within 1 s", marks=pytest.mark.long),
     ],
     ids=["no scheduler", "no image", "no pod", "too slow"],
 )

@@ -176,6 +176,10 @@ def test_docs_reject_a_link_to_a_file_that_does_not_exist(root, checkout, tmp_pa
     assert str(refused.value) == f"docs/install.md:3: {link}: there is no docs/nowhere.md"
 
 
+def test_links_of_the_pages_lead_to_files_that_exist(root, tmp_path):
+    load(root / "tests/tools/docs").stage(root, tmp_path / "source", "https://github.com/osso-scheduler/osso.scheduler")
+
+
 def test_docs_find_dead_links_of_the_site(root, tmp_path):
     (tmp_path / "a.html").write_text('<a href="b.html#here"></a><a href="b.html#gone"></a><a href="c.html"></a><a href="https://x/y"></a>')
     (tmp_path / "b.html").write_text('<p id="here"></p><img src="none.svg">')

@@ -106,7 +106,8 @@ def test_a_prepared_operator_is_installed_by_the_next_task(catalog, namespace, k
     manage(namespace, package="fitting", state="absent", delete_crds=True)
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, marks=() if case == "schema" else pytest.mark.long) for case in FAILURES])
+@pytest.mark.long
+@pytest.mark.parametrize("case", FAILURES)
 def test_a_failed_preparation_leaves_nothing(catalog, existing, namespace, kubectl, case):
     options, says = FAILURES[case]
     before = kubectl.json("get", "customresourcedefinitions")["items"]

@@ -378,6 +378,7 @@ def test_a_missing_manifest_is_an_error(tmp_path):
     assert "none.yaml cannot be read: No such file or directory" in run.message
 
 
+@pytest.mark.long
 def test_playbook_changes_one_host_after_the_other(tmp_path):
     """Profile, log level and profiling on two hosts; the second one is left alone where the first fails"""
     hosts = {name: Host(tmp_path / name) for name in ("one", "two")}
@@ -434,6 +435,7 @@ def probing(host, tmp_path):
     inventory.write_text(yaml.safe_dump({"control_plane": {"hosts": {"one": own}}}))
     variables = {
         "ansible_become": False,
+        "default_scheduler_profile": "HighNodeUtilization",
         "default_scheduler_flags": {"v": 4},
         "default_scheduler_kubernetes_version": "1.34",
         "default_scheduler_restart_timeout": 60,
@@ -460,6 +462,9 @@ def test_playbook_reports_a_probe_that_fails_after_the_change(probing, host):
     (failure,) = run.failures
     assert "no pods here" in failure.result["msg"]
     assert read(host.path.read_text()).flag("v") == "4", "the scheduler itself is well"
+    (name,) = host.configurations()
+    profile = yaml.safe_load((host.config_folder / name).read_text())["profiles"][0]
+    assert profile["pluginConfig"][0]["args"] == {"scoringStrategy": {"type": "MostAllocated"}}
 
 
 @pytest.mark.long
