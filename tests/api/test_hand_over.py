@@ -27,7 +27,9 @@ def others(kubectl):
     """What other files have left. They expect a cluster on which nothing is installed."""
     remove()
     await_end(kubectl, "roles,rolebindings", "--selector=osso.scheduler/set")
-    yield ours(kubectl)
+    before = ours(kubectl)
+    yield before
+    assert ours(kubectl) == before
     files = (ROOT / "roles/operator/files").rglob("*.yaml")
     objects = (one for path in files for one in yaml.safe_load_all(path.read_text()))
     delete_kinds(kubectl, *(one["metadata"]["name"] for one in objects if one.get("kind") == "CustomResourceDefinition"))
@@ -43,7 +45,7 @@ def reconciled_scheduler(kubectl, play):
     scheduler.write()
     reconcile(scheduler.resource)
     yield scheduler
-    removed(kubectl, variables=UPSTREAM)
+    removed(kubectl)
 
 
 def ours(kubectl) -> list[str]:
@@ -100,6 +102,7 @@ def test_handing_over_the_last_scheduler_deletes_the_operators_installation(reco
         assert "osso.scheduler/set" not in labels(kubectl, kind, name)
     assert play("osso.scheduler.hand_over").changed == []
     play(ROLE, variables=UPSTREAM)
+    remove(variables=UPSTREAM)
 
 
 def test_a_resource_deleted_after_the_handover_leaves_no_objects(reconciled_scheduler, kubectl, play, others):

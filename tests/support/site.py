@@ -56,8 +56,8 @@ def gone(kubectl) -> bool:
     return not {f"namespace/{NAMESPACE}", f"customresourcedefinition.apiextensions.k8s.io/{RESOURCE}"} & set(found)
 
 
-def removed(kubectl, **options) -> None:
-    """See to it that nothing is installed. Like `installed`, that costs nothing where it is so. options: those of `remove`."""
+def removed(kubectl) -> None:
+    """See to it that nothing is installed. Like `installed`, that costs nothing where it is so."""
     changed()
     if not gone(kubectl):
-        remove(**options)
+        remove()
