@@ -105,7 +105,7 @@ ee: collections  ## Build the execution environment for Automation Platform; wit
 reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/olm.md, docs/plugins.md and docs/presets.md
 	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write
 
-docs: collections  ## The documentation as a site in .cache/docs/html; part of make test-all
+docs: collections  ## The documentation as a site in .cache/docs/html; part of make test-long and make test-all
 	@$(ENV) tests/tools/docs
 
 walkthroughs: ready collections images  ## Execute docs/walkthroughs on the cluster, and write the output into the pages
@@ -191,7 +191,7 @@ endif
 test-all: env  ## Every tier of tests; parts that passed with the same files do not run again
 	@$(ENV) tests/tools/test-all
 
-test-long: ready collections images oracle sanity-all  ## The second tier; writes the results to docs/long-tests.md
+test-long: ready collections images oracle sanity-all docs  ## The second tier; writes the results to docs/long-tests.md
 	@$(ENV) tests/tools/long-tests run
 
 sanity-all: collections

@@ -791,7 +791,7 @@ def test_the_playbook_writes_the_page_and_fails_beyond_a_limit(binary, play, tmp
             for change, why in (
                 (
                     {"preview_config_text": "kind: Nothing", "preview_preset": ""},
-                    "preview_config_text: this is no usable KubeSchedulerConf",
+                    "preview_config_text: this is no usable KubeSchedulerConfiguration",
                 ),
                 ({"preview_binary": ""}, "set preview_binary, the path of a kube-scheduler, or preview_image"),
                 ({"preview_max_moved_percent": 200}, "preview_max_moved_percent is 200: it must be from 0 to 100"),

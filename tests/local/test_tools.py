@@ -177,7 +177,8 @@ def test_docs_reject_a_link_to_a_file_that_does_not_exist(root, checkout, tmp_pa
 
 
 def test_links_of_the_pages_lead_to_files_that_exist(root, tmp_path):
-    load(root / "tests/tools/docs").stage(root, tmp_path / "source", "https://github.com/osso-scheduler/osso.scheduler")
+    docs = load(root / "tests/tools/docs")
+    docs.stage(root, tmp_path / "source", docs.galaxy()["repository"])
 
 
 def test_docs_find_dead_links_of_the_site(root, tmp_path):

@@ -500,7 +500,7 @@ def test_only_a_change_of_the_configurations_content_causes_a_rollout(scheduler,
     assert scheduler.get("configmap", scheduler.name)["metadata"]["resourceVersion"] != written
 
 
-@pytest.mark.parametrize(("level", "flag"), [("TraceAll", "-v=8"), ("", "-v=2")])
+@pytest.mark.parametrize(("level", "flag"), [("Normal", "-v=2"), ("Debug", "-v=4"), ("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2")])
 def test_the_log_level_becomes_a_flag_of_the_scheduler(new, operator, level, flag):
     """U05"""
     scheduler = new(logLevel=level)

@@ -44,6 +44,11 @@ class Host:
     def configurations(self):
         return sorted(path.name for path in self.config_folder.glob("*"))
 
+    def configuration(self):
+        """What the only configuration says."""
+        (name,) = self.configurations()
+        return yaml.safe_load((self.config_folder / name).read_text())
+
     def others(self):
         """What there is besides the manifest and the configurations."""
         return sorted(path.name for path in self.manifests.parent.iterdir() if path not in (self.manifests, self.config_folder))

@@ -408,8 +408,7 @@ def test_playbook_changes_one_host_after_the_other(tmp_path):
         for host in hosts.values():
             (container,) = yaml.safe_load(host.path.read_text())["spec"]["containers"]
             assert "--v=4" in container["command"]
-            (name,) = host.configurations()
-            config = yaml.safe_load((host.config_folder / name).read_text())
+            config = host.configuration()
             assert config["enableProfiling"] is False
             assert config["clientConnection"]["kubeconfig"] == "/etc/kubernetes/scheduler.conf"
             assert config["profiles"][0]["pluginConfig"][0]["args"] == {"scoringStrategy": {"type": "MostAllocated"}}
@@ -462,9 +461,7 @@ def test_playbook_reports_a_probe_that_fails_after_the_change(probing, host):
     (failure,) = run.failures
     assert "no pods here" in failure.result["msg"]
     assert read(host.path.read_text()).flag("v") == "4", "the scheduler itself is well"
-    (name,) = host.configurations()
-    profile = yaml.safe_load((host.config_folder / name).read_text())["profiles"][0]
-    assert profile["pluginConfig"][0]["args"] == {"scoringStrategy": {"type": "MostAllocated"}}
+    assert host.configuration()["profiles"][0]["pluginConfig"][0]["args"] == {"scoringStrategy": {"type": "MostAllocated"}}
 
 
 @pytest.mark.long
