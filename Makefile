@@ -70,7 +70,7 @@ test: which-cluster forget-times  ## Everything that a change has to pass: all p
 
 without-cluster: collections
 	@$(ENV) tests/tools/long-tests age
-	@CLUSTERS=1 nice -n 15 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=3 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
+	@CLUSTERS=1 nice -n 5 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
 
 # OLM stays in the cluster of its tests, so they are the last ones there.
 all-on-clusters: ready collections images olm
@@ -126,10 +126,10 @@ distclean: clean  ## Remove everything that is not in git, the clusters included
 ##@ The parts of make test
 .PHONY: lint sanity unit ansible-test-units images molecule test-api test-reconcile test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
-	@nice -n 15 $(PART) lint tests/tools/lint
+	@nice -n 5 $(PART) lint tests/tools/lint
 
 sanity: collections  ## ansible-test sanity on several ansible-core series (SERIES=2.18: on one) and all Pythons found
-	@nice $(PART) sanity tests/tools/ansible-test sanity $(SERIES)
+	@nice -n 5 $(PART) sanity tests/tools/ansible-test sanity $(SERIES)
 
 ansible-test-units: collections  ## The unit tests by ansible-test, in a tree of collections and without the rest of Ansible
 	@$(ENV) tests/tools/ansible-test units
