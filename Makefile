@@ -62,7 +62,7 @@ demo-load-aware: ready collections images  ## Prometheus, and two schedulers tha
 site: ready collections  ## Run the demo's site.yml again on the running cluster
 	@$(ENV) tests/tools/demo site
 
-# Tests on clusters follow each other and often wait. The parts without a cluster use the rest of the processor time, with a lower priority.
+# Tests on clusters follow each other and often wait. Two more workers run those without a cluster meanwhile; lint and sanity have a lower priority.
 # The clusters need no collection and no .venv: their programs are built while these are made.
 test: which-cluster forget-times  ## Everything that a change has to pass: all parts below except the long tests
 	@tests/tools/part whole $(MAKE) --jobs=4 --output-sync=line SERIES=gate all-on-clusters without-cluster lint sanity
@@ -70,7 +70,7 @@ test: which-cluster forget-times  ## Everything that a change has to pass: all p
 
 without-cluster: collections
 	@$(ENV) tests/tools/long-tests age
-	@CLUSTERS=1 nice -n 5 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
+	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
 
 # OLM stays in the cluster of its tests, so they are the last ones there.
 all-on-clusters: ready collections images olm

@@ -217,6 +217,7 @@ def test_an_inventory_without_clusters_does_not_use_the_cluster_of_the_environme
     assert "no hosts matched" in run.stdout
 
 
+@pytest.mark.long
 def test_check_of_a_removal_reports_it_for_each_cluster_and_writes_nothing(installed, fleet, release, accesses, tmp_path):
     before = positions(fleet)
     run = site(inventory(tmp_path / "inventory.json", accesses), playbook="remove", check=True)

@@ -114,7 +114,7 @@ def test_a_resource_deleted_after_the_handover_leaves_no_objects(reconciled_sche
     assert ours(kubectl) == others
 
 
-@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize("exists", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_removal_after_a_handover_leaves_no_objects(reconciled_scheduler, kubectl, play, others, exists):
     play("osso.scheduler.hand_over")
     if not exists:

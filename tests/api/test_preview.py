@@ -132,6 +132,7 @@ def on_300_nodes() -> list[dict]:
     return nodes + [pod(f"p{number}", on=f"n{number % 300:03}", cpu=f"{100 + 50 * (number % 9)}m") for number in range(120)]
 
 
+@pytest.mark.long
 def test_the_same_configuration_moves_nothing_on_300_nodes(ask):
     result = ask(on_300_nodes(), baseline=CONFIG, mode="drain")
     # Which of equal nodes a pod gets is random.
