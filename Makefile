@@ -62,7 +62,7 @@ demo-load-aware: ready collections images  ## Prometheus, and two schedulers tha
 site: ready collections  ## Run the demo's site.yml again on the running cluster
 	@$(ENV) tests/tools/demo site
 
-# Tests on clusters follow each other and often wait. Those without a cluster run meanwhile; lint and sanity have a lower priority.
+# Tests on clusters follow each other and often wait. The parts without a cluster run meanwhile, with a lower priority.
 # The clusters need no collection and no .venv: their programs are built while these are made.
 test: which-cluster forget-times  ## Everything that a change has to pass: all parts below except the long tests
 	@tests/tools/part whole $(MAKE) --jobs=5 --output-sync=line SERIES=gate all-on-clusters api-and-reconcile unit-and-local lint sanity
@@ -70,11 +70,11 @@ test: which-cluster forget-times  ## Everything that a change has to pass: all p
 
 api-and-reconcile: collections
 	@$(ENV) tests/tools/long-tests age
-	@CLUSTERS=1 $(PART) api-and-reconcile pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile
+	@CLUSTERS=1 nice -n 5 $(PART) api-and-reconcile pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile
 
 # A process of its own: a worker that also ran tests of the API tier would have an API server all the time.
 unit-and-local: collections
-	@CLUSTERS=1 $(PART) unit-and-local pytest -p no:cacheprovider --quiet --durations=10 --durations-min=10 tests/local tests/unit
+	@CLUSTERS=1 nice -n 5 $(PART) unit-and-local pytest -p no:cacheprovider --quiet --durations=10 --durations-min=10 tests/local tests/unit
 
 # OLM stays in the cluster of its tests, so they are the last ones there.
 all-on-clusters: ready collections images olm
@@ -130,10 +130,10 @@ distclean: clean  ## Remove everything that is not in git, the clusters included
 ##@ The parts of make test
 .PHONY: lint sanity unit ansible-test-units images molecule test-api test-reconcile test-integration test-olm api-and-reconcile unit-and-local all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
-	@nice -n 5 $(PART) lint tests/tools/lint
+	@nice -n 10 $(PART) lint tests/tools/lint
 
 sanity: collections  ## ansible-test sanity on several ansible-core series (SERIES=2.18: on one) and all Pythons found
-	@nice -n 5 $(PART) sanity tests/tools/ansible-test sanity $(SERIES)
+	@nice -n 10 $(PART) sanity tests/tools/ansible-test sanity $(SERIES)
 
 ansible-test-units: collections  ## The unit tests by ansible-test, in a tree of collections and without the rest of Ansible
 	@$(ENV) tests/tools/ansible-test units
