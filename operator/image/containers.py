@@ -95,9 +95,7 @@ def push(options: argparse.Namespace, image: str, name: str) -> str:
     """Push to NAME in the registry, and return the reference by digest."""
     repository = f"{options.registry}/{name}"
     written = CACHE / "digest"
-    # A registry without TLS is on this host or near it: to compress layers takes longer than to send them.
-    plain = ["--disable-compression"] if options.engine == "buildah" and not verified(options, repository) else []
-    engine(options, ["push", tls(options, repository), *plain, f"--digestfile={written}", image, f"docker://{repository}:{options.tag}"])
+    engine(options, ["push", tls(options, repository), f"--digestfile={written}", image, f"docker://{repository}:{options.tag}"])
     return f"{repository}@{written.read_text().strip()}"
 
 
