@@ -28,7 +28,7 @@ PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTER
 
 # The throwaway clusters: .cluster, .cluster-2 and so on. With TESTS one cluster is sufficient; all tests share two.
 export CLUSTER_DIR ?= $(CURDIR)/.cluster
-export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration test-olm,$(MAKECMDGOALS)),2,1))
+export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-all test-integration test-olm,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
 
 ifneq ($(word 2,$(CURDIR))$(word 2,$(CLUSTER_DIR)),)

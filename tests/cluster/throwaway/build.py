@@ -99,7 +99,8 @@ PROGRAMS = {
     )
 }
 
-CHECKOUT_LAYOUT = Layout(CHECKOUT / ".cluster")
+# Programs for the clusters of this checkout, each with a file that has the hash of what it was made of: linking alone takes a while.
+KEPT = CHECKOUT / ".cache/programs"
 LOCKS = CHECKOUT / ".cache/locks"
 
 REQUIRED = ("kubernetes", "scheduler-plugins", "pause", "coredns", "controller", "load-watcher")
@@ -107,7 +108,7 @@ REQUIRED = ("kubernetes", "scheduler-plugins", "pause", "coredns", "controller",
 
 def check(layout: Layout, names: Iterable[str] = REQUIRED) -> None:
     """See that what is needed to build the programs is there, if any of them has to be built."""
-    to_compile = [program for program in _stale(layout, names) if not _in_checkout(layout, program)]
+    to_compile = [program for program in _stale(layout, names) if not _is_kept(program)]
     if to_compile:
         check_go([program.directory / program.module_file for program in to_compile])
 
@@ -119,14 +120,13 @@ def ensure(layout: Layout, progress: Progress, names: Iterable[str] = REQUIRED) 
     layout.inputs.mkdir(exist_ok=True)
     LOCKS.mkdir(parents=True, exist_ok=True)
     for program in _stale(layout, names):
-        # One after the other, also for several clusters: the second build of a program then takes it from the first one.
+        # One after the other, also for several clusters: the second one then takes the program of the first one.
         # Not a lock on a file of the module: go locks that itself.
         with (LOCKS / program.name).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if _in_checkout(layout, program):
-                _take_from_checkout(layout, program)
-            else:
+            if not _is_kept(program):
                 _compile(layout, progress, program)
+            _take(layout, program)
         for link in program.links:
             (layout.bin / link).unlink(missing_ok=True)
             (layout.bin / link).symlink_to(program.name)
@@ -169,33 +169,40 @@ def _inputs(program: Program) -> str:
     return digest(program, *sources)
 
 
-def _current(layout: Layout, program: Program) -> bool:
-    mark = _mark(layout, program)
-    return (layout.bin / program.name).exists() and mark.exists() and mark.read_text() == _inputs(program)
+def _current(path: Path, mark: Path, program: Program) -> bool:
+    return path.exists() and mark.exists() and mark.read_text() == _inputs(program)
 
 
 def _stale(layout: Layout, names: Iterable[str]) -> list[Program]:
     programs = dict.fromkeys(_program(layout, name) for name in names)
-    return [program for program in programs if not _current(layout, program)]
+    return [program for program in programs if not _current(layout.bin / program.name, _mark(layout, program), program)]
 
 
-def _in_checkout(layout: Layout, program: Program) -> bool:
-    """Whether the checkout's own cluster has the program for one with another state directory: linking alone takes a while."""
-    return layout != CHECKOUT_LAYOUT and _current(CHECKOUT_LAYOUT, program)
+def _kept(program: Program) -> Path:
+    return KEPT / f"{program.name}-{Path(program.module_file).stem}"  # Kubernetes of two releases has one name
 
 
-def _take_from_checkout(layout: Layout, program: Program) -> None:
+def _kept_mark(program: Program) -> Path:
+    return KEPT / f"{_kept(program).name}.inputs"
+
+
+def _is_kept(program: Program) -> bool:
+    return _current(_kept(program), _kept_mark(program), program)
+
+
+def _take(layout: Layout, program: Program) -> None:
     target = layout.bin / program.name
-    target.unlink(missing_ok=True)
+    target.unlink(missing_ok=True)  # the file of a running program cannot be written to
     try:
-        os.link(CHECKOUT_LAYOUT.bin / program.name, target)
+        os.link(_kept(program), target)
     except OSError:  # another file system
-        shutil.copy2(CHECKOUT_LAYOUT.bin / program.name, target)
+        shutil.copy2(_kept(program), target)
 
 
 def _compile(layout: Layout, progress: Progress, program: Program) -> None:
-    target = layout.bin / program.name
-    new = target.with_name(f".{program.name}.new")  # a running program's file cannot be written to
+    target = _kept(program)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    new = target.with_name(f".{target.name}.new")
     env = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
     modules = [f"-modfile={program.module_file}", f"-tags={','.join(program.tags)}"]
     # The linker drops debugging information: a tenth of the compiler's work is not to write it.
@@ -222,7 +229,9 @@ def _compile(layout: Layout, progress: Progress, program: Program) -> None:
 
         run_logged(["go", "list", *modules, "-deps", program.package], log, failure, on_line=on_line, env=env, cwd=program.directory)
         step.detail = "compiling and linking"
-        # `go run` keeps what it has linked in Go's cache, which `go build` does not: a clean state directory fills in seconds.
-        copy = ["go", "run", "-v", *flags, "-exec", "cp", program.package, new]
-        run_logged(copy, log, failure, on_line=on_package, env=env, cwd=program.directory)
-        new.replace(target)
+        build = ["go", "build", "-v", *flags, "-o", new, program.package]
+        run_logged(build, log, failure, on_line=on_package, env=env, cwd=program.directory)
+    mark = _kept_mark(program)
+    mark.unlink(missing_ok=True)
+    new.replace(target)
+    mark.write_text(_inputs(program))

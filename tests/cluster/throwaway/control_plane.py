@@ -31,7 +31,7 @@ def registry(layout: Layout, record: Record) -> Daemon:
     content = {
         "version": "0.1",
         "log": {"level": "info", "accesslog": {"disabled": True}},
-        "storage": {"filesystem": {"rootdirectory": str(layout.state / "registry-data")}, "delete": {"enabled": True}},
+        "storage": {"filesystem": {"rootdirectory": str(layout.registry_data)}, "delete": {"enabled": True}},
         "http": {"addr": record.registry, "relativeurls": True},
     }
     config = write_json(layout.config / "registry.json", content)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build
-from .layout import COREDNS, LOAD_WATCHER, OLM, OPM, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
+from .layout import CHECKOUT, COREDNS, LOAD_WATCHER, OLM, OPM, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
 from .prerequisites import SEARCH_PATH, find
 from .progress import ClusterError, Progress, output, run_logged
 
@@ -70,13 +70,67 @@ IMAGES.update(IN_TREE)
 # Without these no pod starts and no name resolves.
 FIRST = ("pause", "coredns")
 
+# The data of new registries that have the images of every cluster: a folder for each release
+KEPT = CHECKOUT / ".cache/images"
+
+
+def of_every_cluster(layout: Layout) -> tuple[str, ...]:
+    return (*REQUIRED, f"kube-scheduler:{layout.release.version}")
+
+
+def restore(layout: Layout) -> bool:
+    """Give a registry without data the images that another one got from the same ingredients. Whether it had no data."""
+    if layout.registry_data.exists():
+        return False
+    with _kept(layout) as kept:
+        if kept.exists():
+            _copy_data(kept, layout.registry_data)
+            for name in of_every_cluster(layout):
+                _mark(layout, name).write_text(_inputs(layout, IMAGES[name]))
+    return True
+
+
+def keep(layout: Layout) -> None:
+    """Keep the data of a registry that has the images of every cluster, and no others, for the next one."""
+    with _kept(layout) as kept:
+        if kept.exists():
+            return
+        for old in KEPT.glob(f"{layout.release.minor}-*"):
+            shutil.rmtree(old)
+        _copy_data(layout.registry_data, kept)
+
+
+@contextmanager
+def _kept(layout: Layout) -> Iterator[Path]:
+    """Where the data lie, which depends on what the images consist of. Other processes wait meanwhile."""
+    build.LOCKS.mkdir(parents=True, exist_ok=True)
+    with (build.LOCKS / "images").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        inputs = digest(*(_inputs(layout, IMAGES[name]) for name in of_every_cluster(layout)))
+        yield KEPT / f"{layout.release.minor}-{inputs}"
+
+
+def _copy_data(source: Path, target: Path) -> None:
+    """Copy a registry's data, all or nothing. The registry never writes to the content of a blob, so that is linked."""
+
+    def copy(file: str, to: str) -> None:
+        if Path(file).name == "data":
+            _provide(Path(file), Path(to))
+        else:
+            shutil.copy2(file, to)
+
+    new = target.with_name(f"{target.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    shutil.copytree(source, new, copy_function=copy)
+    new.rename(target)
+
 
 def ensure(layout: Layout, record: Record, progress: Progress, names: Iterable[str] = REQUIRED) -> None:
     """Build and push those of the images whose ingredients changed or that the registry does not have."""
     for name in names:
         image = IMAGES[name]
         inputs = _inputs(layout, image)
-        mark = layout.inputs / f"image-{name.replace('/', '_')}"
+        mark = _mark(layout, name)
         if mark.exists() and mark.read_text() == inputs and _in_registry(record, image.name):
             continue
         with progress.step(f"image {image.name}"):
@@ -145,6 +199,10 @@ def can_overlay(layout: Layout) -> bool:
 
 def _containerfile(image: Image) -> Path:
     return SOURCE / "images" / image.containerfile
+
+
+def _mark(layout: Layout, name: str) -> Path:
+    return layout.inputs / f"image-{name.replace('/', '_')}"
 
 
 def _inputs(layout: Layout, image: Image) -> str:

@@ -126,6 +126,10 @@ class Layout:
         return self.state / "containers"
 
     @property
+    def registry_data(self) -> Path:
+        return self.state / "registry-data"
+
+    @property
     def inputs(self) -> Path:
         """One file per thing made, with the hash of what it was made of."""
         return self.state / "inputs"

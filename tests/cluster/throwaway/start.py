@@ -42,11 +42,14 @@ def start(layout: Layout, progress: Progress) -> None:
     write(layout.registry_file, record.registry + "\n")
 
     api = Api(layout, record)
+    has_new_registry = images.restore(layout)
     _start_processes(layout, record, switch, api, progress)
     for node in nodes.left_over(layout, record):
         nodes.forget(layout, switch, node)
         api.request("DELETE", f"/api/v1/nodes/{node}")
     _fill(layout, record, progress)
+    if has_new_registry:
+        images.keep(layout)
     _await(layout, record, api, progress)
 
 
@@ -97,8 +100,7 @@ def _fill(layout: Layout, record: Record, progress: Progress) -> None:
     images.ensure(layout, record, progress, images.FIRST)
     for name in addons.REQUIRED:
         addons.apply(layout, record, name)
-    images.ensure(layout, record, progress)  # the others, while pods start
-    images.ensure(layout, record, progress, [f"kube-scheduler:{layout.release.version}"])
+    images.ensure(layout, record, progress, images.of_every_cluster(layout))  # the others, while pods start
 
 
 def _await(layout: Layout, record: Record, api: Api, progress: Progress) -> None:

@@ -1,0 +1,90 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The throwaway cluster: images of an earlier cluster in the registry of a new one."""
+
+from __future__ import annotations
+
+import pytest
+from cluster.throwaway import build, images
+from cluster.throwaway.layout import Layout
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """The hash of what each program consists of."""
+    hashes: dict[str, str] = {}
+    monkeypatch.setattr(images, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(build, "LOCKS", tmp_path / "locks")
+    monkeypatch.setattr(build, "built", lambda layout, name: hashes.get(name, "same"))
+    return hashes
+
+
+@pytest.fixture
+def new_layout(tmp_path):
+    def make(name):
+        made = Layout(tmp_path / name)
+        made.inputs.mkdir(parents=True)
+        return made
+
+    return make
+
+
+def fill(layout):
+    folder = layout.registry_data / "docker"
+    folder.mkdir(parents=True)
+    for name in ("data", "link"):
+        (folder / name).write_text(name)
+
+
+def contents(layout):
+    return {path.name: path.stat().st_ino for path in layout.registry_data.rglob("*") if path.is_file()}
+
+
+def test_a_new_registry_gets_the_images_of_an_earlier_cluster(programs, new_layout):
+    first, second = new_layout("first"), new_layout("second")
+    assert images.restore(first)
+    assert not first.registry_data.exists()
+    fill(first)
+    images.keep(first)
+    assert images.restore(second)
+    # The registry writes to links of tags in place, and never to the content of a blob.
+    assert contents(second).keys() == {"data", "link"}
+    assert contents(second)["data"] == contents(first)["data"]
+    assert contents(second)["link"] != contents(first)["link"]
+    assert len(list(second.inputs.glob("image-*"))) == len(images.of_every_cluster(second))
+
+
+def test_a_registry_with_data_stays_as_it_is(programs, new_layout):
+    first = new_layout("first")
+    fill(first)
+    images.keep(first)
+    before = contents(first)
+    assert not images.restore(first)
+    assert contents(first) == before
+    assert not list(first.inputs.glob("image-*"))
+
+
+def test_images_of_other_programs_are_not_used_and_do_not_stay(programs, new_layout):
+    first, second = new_layout("first"), new_layout("second")
+    fill(first)
+    images.keep(first)
+    programs["scheduler-plugins"] = "two"
+    assert images.restore(second)
+    assert not second.registry_data.exists()
+    fill(second)
+    images.keep(second)
+    assert len(list(images.KEPT.iterdir())) == 1
+
+
+def test_a_copy_that_was_ended_is_made_again(programs, new_layout):
+    first, second = new_layout("first"), new_layout("second")
+    fill(first)
+    images.keep(first)
+    half = second.registry_data.with_name("registry-data.new")
+    half.mkdir()
+    (half / "data").write_text("ha")
+    assert images.restore(second)
+    assert contents(second).keys() == {"data", "link"}
+    assert not half.exists()
