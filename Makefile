@@ -208,12 +208,14 @@ test-long-%: ready collections images
 # Only these compare with the real kube-schedulers, which take half an hour to build
 test-long-api test-long-integration test-long-unit: oracle
 
+# Not in a third cluster: Linux's usual limit of inotify instances is sufficient for two.
 test-releases: export KUBERNETES = 1.37
-test-releases: env  ## Cluster and OLM tests and walk-throughs on Kubernetes 1.37, in .cluster-1.37
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration TESTS="-m long tests/integration/test_walkthroughs.py"
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-olm
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) cluster-clean
+test-releases: env  ## Cluster and OLM tests and walk-throughs on Kubernetes 1.37, in a new .cluster-2
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) cluster-clean
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) test-integration
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) test-integration TESTS="-m long tests/integration/test_walkthroughs.py"
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) test-olm
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) cluster-clean
 
 coverage: collections  ## Unit, API and reconcile tests with branch coverage; lists the files with low coverage
 	@$(ENV) tests/tools/mutants cover
