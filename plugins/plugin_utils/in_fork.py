@@ -21,11 +21,11 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import wait
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from ansible import constants
 from ansible.executor import module_common
@@ -154,14 +154,20 @@ def run(main, arguments, folder):
 def run_all(main, several, folder, at_once=1):
     """The answers of ``main`` to each of ``several`` arguments, in their order, as `run` has them; ``at_once`` forks at a time.
 
-    The progress of a fork that runs alone is shown.
+    The progress of a fork that runs alone is shown. Their temporary files end with them: the Kubernetes client keeps the keys of a kubeconfig in such
+    files, and deletes them only when its process ends as an interpreter does.
     """
+    with tempfile.TemporaryDirectory(dir=constants.DEFAULT_LOCAL_TMP) as temporary:
+        return _run_all(main, several, folder, temporary, at_once)
+
+
+def _run_all(main, several, folder, temporary, at_once):
     waiting, running, answers = list(enumerate(several)), {}, {}
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
                 number, arguments = waiting.pop(0)
-                fork = _Fork(main, arguments, folder)
+                fork = _Fork(main, arguments, folder, temporary)
                 running[fork.child] = number, fork
             if len(running) == 1:
                 next(iter(running.values()))[1].show_progress()
@@ -183,13 +189,14 @@ def run_all(main, several, folder, at_once=1):
 class _Fork:
     """One call of a module in a fork of this process, ``child``; ``ended`` can be read from once it has ended."""
 
-    def __init__(self, main, arguments, folder):
+    def __init__(self, main, arguments, folder, temporary):
         # `answer` closes them.
-        self._out, self._err = TemporaryFile(), TemporaryFile()  # noqa: SIM115
+        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self.ended, alive = os.pipe()
         self.child = os.fork()
         if not self.child:
             progress_pipe.pipe = alive
+            tempfile.tempdir = temporary
             _be_the_module(main, arguments, folder, self._out, self._err, alive)
         os.close(alive)
 

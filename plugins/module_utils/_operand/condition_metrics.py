@@ -16,7 +16,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from typing import Any
@@ -28,7 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_n
 # Set only in the operator's image. Without it, no metrics are exposed.
 ADDRESS = "OPERATOR_METRICS"
 # The runner's table of metrics is not made for two at once: a first POST of a metric that meets another may end the process.
-LOCK = "osso-scheduler-metrics.lock"
+LOCK = "/tmp/osso-scheduler-metrics.lock"
 TIMEOUT = 2
 
 NAME = "osso_secondaryscheduler_condition"
@@ -95,7 +94,7 @@ def _send(bodies: list[Gauge]) -> str | None:
     url = urlsplit(address)
     connection = HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT)
     try:
-        with open(os.path.join(tempfile.gettempdir(), LOCK), "w") as lock:
+        with open(LOCK, "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for body in bodies:
                 connection.request("POST", url.path, json.dumps(body), {"Content-Type": "application/json"})

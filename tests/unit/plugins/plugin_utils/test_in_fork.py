@@ -11,15 +11,20 @@ import importlib.util
 import os
 import re
 import select
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from ansible import constants
 from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
+from kubernetes.config import kube_config
 from support.ansible_runs import play
 from support.api_server import ApiServer, status
 from support.scheduler import eventually
@@ -163,6 +168,39 @@ def test_a_crash_shows_where_but_no_value(tmp_path):
     assert answer["rc"] == 1
     assert re.search(r"ValueError, .*test_in_fork\.py:\d+ in main", answer["stderr"], re.DOTALL)
     assert "planted" not in answer["stdout"] + answer["stderr"]
+
+
+ENDS = {
+    "it ends": lambda: None,
+    "it fails": lambda: sys.exit(1),
+    "it is killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "it takes too long": lambda: os.kill(os.getppid(), signal.SIGUSR1) or time.sleep(600),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_temporary_files_of_a_module_end_with_it(monkeypatch, tmp_path, end):
+    """such as those with the keys of a kubeconfig"""
+    told = tmp_path / "told"
+
+    def main():
+        told.write_text(kube_config._create_temp_file_with_content("planted"))
+        ENDS[end]()
+
+    def too_late(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(kube_config, "_temp_files", {})
+    before = signal.signal(signal.SIGUSR1, too_late)
+    try:
+        with suppress(TimeoutError):
+            in_fork.run(main, b"{}", str(tmp_path))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    path = Path(told.read_text())
+    assert not path.exists()
+    assert path.parent.parent == Path(constants.DEFAULT_LOCAL_TMP)
+    assert Path(tempfile.gettempdir()) != path.parent
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
