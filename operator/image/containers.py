@@ -87,8 +87,8 @@ def run_in(
 
 
 def prune(options: argparse.Namespace) -> None:
-    """Forget the layers of former builds."""
-    engine(options, ["rmi", "--prune"] if options.engine == "buildah" else ["image", "prune", "--force"])
+    """Forget the layers of former builds, and the containers of interrupted ones: buildah refuses to remove an image that one uses."""
+    engine(options, ["rmi", "--prune", "--force"] if options.engine == "buildah" else ["image", "prune", "--force"])
 
 
 def push(options: argparse.Namespace, image: str, name: str) -> str:

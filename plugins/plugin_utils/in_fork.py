@@ -19,6 +19,7 @@ import gc
 import io
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -154,20 +155,14 @@ def run(main, arguments, folder):
 def run_all(main, several, folder, at_once=1):
     """The answers of ``main`` to each of ``several`` arguments, in their order, as `run` has them; ``at_once`` forks at a time.
 
-    The progress of a fork that runs alone is shown. Their temporary files end with them: the Kubernetes client keeps the keys of a kubeconfig in such
-    files, and deletes them only when its process ends as an interpreter does.
+    The progress of a fork that runs alone is shown.
     """
-    with tempfile.TemporaryDirectory(dir=constants.DEFAULT_LOCAL_TMP) as temporary:
-        return _run_all(main, several, folder, temporary, at_once)
-
-
-def _run_all(main, several, folder, temporary, at_once):
     waiting, running, answers = list(enumerate(several)), {}, {}
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
                 number, arguments = waiting.pop(0)
-                fork = _Fork(main, arguments, folder, temporary)
+                fork = _Fork(main, arguments, folder)
                 running[fork.child] = number, fork
             if len(running) == 1:
                 next(iter(running.values()))[1].show_progress()
@@ -179,24 +174,28 @@ def _run_all(main, several, folder, temporary, at_once):
                 answers[number] = fork.answer(status)
     except BaseException:
         # The task has taken too long, or was cancelled.
-        for child in running:
-            os.kill(child, signal.SIGTERM)
-            os.waitpid(child, 0)
+        for _number, fork in running.values():
+            fork.stop()
         raise
     return [answers[number] for number in sorted(answers)]
 
 
 class _Fork:
-    """One call of a module in a fork of this process, ``child``; ``ended`` can be read from once it has ended."""
+    """One call of a module in a fork of this process, ``child``; ``ended`` can be read from once it has ended.
 
-    def __init__(self, main, arguments, folder, temporary):
+    Its temporary files end with it: the Kubernetes client keeps the keys of a kubeconfig in such files, and deletes them only when its process ends as
+    an interpreter does.
+    """
+
+    def __init__(self, main, arguments, folder):
         # `answer` closes them.
         self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+        self._temporary = tempfile.mkdtemp(prefix="osso.module.")
         self.ended, alive = os.pipe()
         self.child = os.fork()
         if not self.child:
             progress_pipe.pipe = alive
-            tempfile.tempdir = temporary
+            tempfile.tempdir = self._temporary
             _be_the_module(main, arguments, folder, self._out, self._err, alive)
         os.close(alive)
 
@@ -209,6 +208,7 @@ class _Fork:
     def answer(self, status):
         """What it wrote; ``status``: how it ended, as `os.waitpid` reports it."""
         os.close(self.ended)
+        _remove(self._temporary)  # It was killed.
         texts = {}
         for name, file in (("stdout", self._out), ("stderr", self._err)):
             with file:
@@ -216,13 +216,22 @@ class _Fork:
                 texts[name] = file.read().decode("utf-8", "surrogateescape")
         return {"rc": os.waitstatus_to_exitcode(status), **texts}
 
+    def stop(self):
+        os.kill(self.child, signal.SIGTERM)
+        os.waitpid(self.child, 0)
+        _remove(self._temporary)
+
+
+def _remove(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+
 
 def _be_the_module(main, arguments, folder, out, err, alive):
     """Never returns: behind it is Ansible's worker, which must not run twice. ``alive`` stays open until the end."""
     status = 1
     try:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         nothing = os.open(os.devnull, os.O_RDONLY)
         for source, target in ((nothing, 0), (out.fileno(), 1), (err.fileno(), 2)):
             os.dup2(source, target)
@@ -245,6 +254,8 @@ def _be_the_module(main, arguments, folder, out, err, alive):
         try:
             sys.stdout.flush()
             sys.stderr.flush()
+            # Ansible may have ended before it, such as by Ctrl-C.
+            _remove(tempfile.tempdir)
         finally:
             os._exit(status)
 

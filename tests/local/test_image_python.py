@@ -81,6 +81,17 @@ def test_go_is_required_at_once_if_a_binary_has_to_be_built(build, monkeypatch, 
         build.check(options)
 
 
+def test_a_container_that_an_interrupted_build_left_does_not_stop_the_next_one(build, monkeypatch, tmp_path):
+    """If its image is one of a former build, which is removed."""
+    monkeypatch.setattr(build.containers, "CACHE", tmp_path)
+    buildah = Namespace(engine="buildah")
+    empty = build.containers.engine(buildah, ["from", "scratch"]).strip()
+    former = build.containers.engine(buildah, ["commit", "--quiet", empty]).strip()
+    build.containers.engine(buildah, ["from", "--pull-never", former])
+    build.containers.prune(buildah)
+    assert build.containers.engine(buildah, ["images", "--all", "--quiet"]) == ""
+
+
 def test_a_start_of_the_image_removes_the_files_of_runs_that_were_cut_off(tmp_path):
     text = (IMAGE.parent / "Containerfile").read_text().replace("\\\n", "")
     *shell, script, name = json.loads(re.search(r"^ENTRYPOINT (.*)$", text, re.MULTILINE)[1])[:4]

@@ -18,11 +18,9 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from ansible import constants
 from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
 from kubernetes.config import kube_config
 from support.ansible_runs import play
@@ -170,37 +168,46 @@ def test_a_crash_shows_where_but_no_value(tmp_path):
     assert "planted" not in answer["stdout"] + answer["stderr"]
 
 
+def kill_ansible():
+    parent = os.getppid()
+    os.kill(parent, signal.SIGKILL)
+    eventually(lambda: os.getppid() != parent)
+
+
 ENDS = {
     "it ends": lambda: None,
     "it fails": lambda: sys.exit(1),
+    "it is interrupted": lambda: signal.raise_signal(signal.SIGINT),
     "it is killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
-    "it takes too long": lambda: os.kill(os.getppid(), signal.SIGUSR1) or time.sleep(600),
+    "it takes too long": lambda: os.kill(os.getppid(), signal.SIGALRM) or time.sleep(600),
+    "Ansible is killed": kill_ansible,
 }
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_the_temporary_files_of_a_module_end_with_it(monkeypatch, tmp_path, end):
-    """such as those with the keys of a kubeconfig"""
-    told = tmp_path / "told"
+def test_the_temporary_files_of_a_module_are_removed_at_its_end(monkeypatch, tmp_path, end):
+    """such as those with the keys of a kubeconfig. An interrupted module may still need them, to delete what it has created."""
+    temporary, told = tmp_path / "temporary", tmp_path / "told"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(kube_config, "_temp_files", {})
 
     def main():
-        told.write_text(kube_config._create_temp_file_with_content("planted"))
+        path = Path(kube_config._create_temp_file_with_content("planted"))
+        told.write_text(str(path))
         ENDS[end]()
+        told.write_text(path.read_text())
 
-    def too_late(*_):
-        raise TimeoutError
-
-    monkeypatch.setattr(kube_config, "_temp_files", {})
-    before = signal.signal(signal.SIGUSR1, too_late)
-    try:
-        with suppress(TimeoutError):
+    ansible = os.fork()
+    if not ansible:
+        try:
+            signal.signal(signal.SIGALRM, signal.default_int_handler)
             in_fork.run(main, b"{}", str(tmp_path))
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    path = Path(told.read_text())
-    assert not path.exists()
-    assert path.parent.parent == Path(constants.DEFAULT_LOCAL_TMP)
-    assert Path(tempfile.gettempdir()) != path.parent
+        finally:
+            os._exit(0)
+    os.waitpid(ansible, 0)
+    eventually(lambda: told.exists() and not list(temporary.iterdir()))
+    assert (told.read_text() == "planted") is (end in ("it ends", "Ansible is killed"))
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
