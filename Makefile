@@ -210,12 +210,12 @@ test-long-api test-long-integration test-long-unit: oracle
 
 # Not in a third cluster: Linux's usual limit of inotify instances is sufficient for two.
 test-releases: export KUBERNETES = 1.37
+test-releases: export CLUSTERS = 1
+test-releases: export CLUSTER_DIR = $(CURDIR)/.cluster-2
 test-releases: env  ## Cluster and OLM tests and walk-throughs on Kubernetes 1.37, in a new .cluster-2
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) cluster-clean
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) test-integration
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) test-integration TESTS="-m long tests/integration/test_walkthroughs.py"
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) test-olm
-	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-2 $(MAKE) cluster-clean
+	@$(MAKE) cluster-clean
+	@$(MAKE) test-integration && $(MAKE) test-integration TESTS="-m long tests/integration/test_walkthroughs.py" && $(MAKE) test-olm; \
+	result=$$?; $(MAKE) cluster-clean && exit $$result
 
 coverage: collections  ## Unit, API and reconcile tests with branch coverage; lists the files with low coverage
 	@$(ENV) tests/tools/mutants cover
