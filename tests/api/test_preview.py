@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, sandbox, scheduler_process, simulation
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
+from oracle.programs import number as minor
 from support.access import service_account
 from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
@@ -155,6 +156,19 @@ def test_the_same_configuration_moves_nothing_with_any_release(program, tmp_path
         assert result["summary"]["pods"] in (20, 120)
     assert result["summary"]["tie"] > 20
     record_property("same and ties of 120 pods on 300 nodes", "{same} and {tie}".format(**result["summary"]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", [pytest.param(one, id=one.path.name) for one in oracle_programs() if minor(one.minor) < 28])
+def test_releases_that_start_early_place_pods_only_when_all_nodes_are_known(program, tmp_path):
+    """It prefers the last of the nodes that it reads."""
+    if not program.built():
+        pytest.skip(f"tests/oracle/oracle build {program.minor} builds the kube-scheduler of this release")
+    side = {"binary": oracle_program(program, tmp_path), "release": program.minor, "plugins": program.plugins, "config": CONFIG}
+    nodes = [node(f"n{count:04}", cpu="1") for count in range(2000)]
+    snapshot = parse(listed(*nodes, node("the-last", cpu="64"), pod("p", cpu="500m")), "list")
+    for _time in range(3):
+        assert rows(preview(Options(side, "pending"), snapshot, None, lambda text: None))["p"]["node"] == "the-last"
 
 
 def test_without_scores_all_nodes_that_fit_are_equal(ask):

@@ -131,6 +131,8 @@ class Cluster:
             try:
                 for pod in self.client.list(PODS, field_selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"):
                     assert process.log.await_event("ADDED", key_of(pod), 1, 60), process.failure("did not read the pods")
+                # Before 1.28 it starts to place pods earlier.
+                assert process.log.await_nodes(len(self.client.list(NODES)), 60), process.failure("did not read the nodes")
                 yield process.log
             finally:
                 process.end()

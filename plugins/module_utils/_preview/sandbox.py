@@ -124,6 +124,11 @@ class Sandbox:
         return f"http://127.0.0.1:{self._server.server_address[1]}/{self._secret}"
 
     @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return len(self._collections["", "nodes"].objects)
+
+    @property
     def has_load(self) -> bool:
         """Whether the snapshot contains the load of nodes."""
         return bool(self._collections["metrics.k8s.io", "nodes"].objects)

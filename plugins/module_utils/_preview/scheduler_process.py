@@ -45,6 +45,7 @@ _LINE_BYTES = 1_000_000
 # Messages of pkg/scheduler/schedule_one.go and eventhandlers.go, the same from 1.25 to 1.37
 _SCORE, _ATTEMPT = "Calculated node's final score for pod", "Attempting to schedule pod"
 _PLUGIN_SCORE = "Plugin scored node for pod"
+_NODE = "Add event for node"
 # Since 1.28
 _REJECTED, _REJECTED_BY = "Pod moved to an internal scheduling queue", "unschedulable plugins"
 _EVENTS = {
@@ -58,6 +59,7 @@ _READ = (
     b"final score for pod",
     b"Attempting to schedule pod",
     b"event for scheduled pod",
+    b"Add event for node",
     b"unschedulable plugins=",
     b"waiting on permit",
 )
@@ -102,6 +104,11 @@ class Candidate:
     plugins: Any = None
     unscored: tuple[str, ...] = ()
     program: str = ""
+
+    @property
+    def starts_early(self) -> bool:
+        """Whether it may place pods before its cache has all nodes and pods. Since 1.28 it waits for them (WaitForHandlersSync)."""
+        return int(self.kubernetes.split(".")[1]) < 28
 
     def has_profile_for(self, scheduler_name: str) -> bool:
         return bool(self.as_scheduler) or len(self.scheduler_names) == 1 or scheduler_name in self.scheduler_names
@@ -277,6 +284,7 @@ class Log:
         self._rejections: dict[str, tuple[str, ...]] = {}
         self._best: dict[str, tuple[int, set[str]]] = {}
         self._seen: Counter[tuple[str, str]] = Counter()
+        self._nodes: set[str] = set()
         self.cannot_decode = False  # an object
         self._news = threading.Condition()
         self._attempts = 0
@@ -313,6 +321,11 @@ class Log:
         with self._news:
             return self._news.wait_for(lambda: self._seen[about] >= count, seconds)
 
+    def await_nodes(self, count: int, seconds: float) -> bool:
+        """Wait until the scheduler has processed so many nodes; whether it has. Not with ATTEMPTS."""
+        with self._news:
+            return self._news.wait_for(lambda: len(self._nodes) >= count, seconds)
+
     def read(self, line: bytes) -> bool:
         """Whether the line is one of these."""
         if _PLUGIN_SCORE.encode() in line:
@@ -327,6 +340,10 @@ class Log:
             if entry.message in _EVENTS:
                 with self._news:
                     self._seen[_EVENTS[entry.message], pod] += 1
+                    self._news.notify_all()
+            elif entry.message == _NODE:
+                with self._news:
+                    self._nodes.add(str(entry.values.get("node")))
                     self._news.notify_all()
             elif entry.message == _ATTEMPT:
                 self._attempts += 1
@@ -412,8 +429,8 @@ class Process:
 def running(candidate: Candidate, sandbox: Sandbox, logged: str, kept: Mapping[Key, Collection[str]] | None = None) -> Iterator[Process]:
     """The candidate's scheduler, which watches the sandbox. Both end with the context. Raises ClusterError if it does not start.
 
-    logged: ATTEMPTS, EVENTS (also those that `Log.await_event` waits for), SCORES (also the scores of nodes) or REJECTIONS (also the plugins that
-    reject nodes). kept: as `Log` has it.
+    logged: ATTEMPTS, EVENTS (also those that `Log.await_event` and `Log.await_nodes` wait for), SCORES (also the scores of nodes) or REJECTIONS (also the
+    plugins that reject nodes). kept: as `Log` has it.
     """
     process = Process(candidate, _start(candidate, sandbox, logged), Log(kept))
     try:
