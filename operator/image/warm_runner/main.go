@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,7 +51,9 @@ func main() {
 		os.Exit(supervise(os.Args[1:]))
 	}
 	if os.Getenv("AWX_ISOLATED_DATA_DIR") != "" {
-		// ansible-runner, which sets it, started this. It has ansible-playbook ignore the SIGHUP of its own end. execute keeps the setting.
+		// ansible-runner, which sets it, started this. It has ansible-playbook ignore the SIGHUP of its own end. execute keeps the setting,
+		// which belongs to the thread.
+		runtime.LockOSThread()
 		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0)
 	}
 	if path := os.Getenv("OPERATOR_WARM_RUNNER"); path != "" {
