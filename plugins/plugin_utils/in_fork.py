@@ -195,8 +195,7 @@ class _Fork:
         self.child = os.fork()
         if not self.child:
             progress_pipe.pipe = alive
-            tempfile.tempdir = self._temporary
-            _be_the_module(main, arguments, folder, self._out, self._err, alive)
+            _be_the_module(main, arguments, folder, self._temporary, self._out, self._err, alive)
         os.close(alive)
 
     def show_progress(self):
@@ -208,7 +207,8 @@ class _Fork:
     def answer(self, status):
         """What it wrote; ``status``: how it ended, as `os.waitpid` reports it."""
         os.close(self.ended)
-        _remove(self._temporary)  # It was killed.
+        # If it was killed, it has not done so itself.
+        _remove(self._temporary)
         texts = {}
         for name, file in (("stdout", self._out), ("stderr", self._err)):
             with file:
@@ -226,10 +226,11 @@ def _remove(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _be_the_module(main, arguments, folder, out, err, alive):
+def _be_the_module(main, arguments, folder, temporary, out, err, alive):
     """Never returns: behind it is Ansible's worker, which must not run twice. ``alive`` stays open until the end."""
     status = 1
     try:
+        tempfile.tempdir = temporary
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -255,7 +256,7 @@ def _be_the_module(main, arguments, folder, out, err, alive):
             sys.stdout.flush()
             sys.stderr.flush()
             # Ansible may have ended before it, such as by Ctrl-C.
-            _remove(tempfile.tempdir)
+            _remove(temporary)
         finally:
             os._exit(status)
 

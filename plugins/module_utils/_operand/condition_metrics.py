@@ -27,6 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_n
 # Set only in the operator's image. Without it, no metrics are exposed.
 ADDRESS = "OPERATOR_METRICS"
 # The runner's table of metrics is not made for two at once: a first POST of a metric that meets another may end the process.
+# Not in the folder of tempfile, which each fork of a module has for itself.
 LOCK = "/tmp/osso-scheduler-metrics.lock"
 TIMEOUT = 2
 
