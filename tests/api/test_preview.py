@@ -144,8 +144,6 @@ def test_the_same_configuration_moves_nothing_on_300_nodes(ask):
 @pytest.mark.long
 @pytest.mark.parametrize("program", [pytest.param(one, id=one.path.name) for one in oracle_programs()])
 def test_the_same_configuration_moves_nothing_with_any_release(program, tmp_path, record_property):
-    if not program.built():
-        pytest.skip(f"tests/oracle/oracle build {program.minor} builds the kube-scheduler of this release")
     side = {"binary": oracle_program(program, tmp_path), "release": program.minor, "plugins": program.plugins, "config": CONFIG}
     if program.plugins == "scheduler-plugins":
         side.update(config=None, preset="coscheduling")
@@ -162,8 +160,6 @@ def test_the_same_configuration_moves_nothing_with_any_release(program, tmp_path
 @pytest.mark.parametrize("program", [pytest.param(one, id=one.path.name) for one in oracle_programs() if minor(one.minor) < 28])
 def test_releases_that_start_early_place_pods_only_when_all_nodes_are_known(program, tmp_path):
     """It prefers the last of the nodes that it reads."""
-    if not program.built():
-        pytest.skip(f"tests/oracle/oracle build {program.minor} builds the kube-scheduler of this release")
     side = {"binary": oracle_program(program, tmp_path), "release": program.minor, "plugins": program.plugins, "config": CONFIG}
     nodes = [node(f"n{count:04}", cpu="1") for count in range(2000)]
     snapshot = parse(listed(*nodes, node("the-last", cpu="64"), pod("p", cpu="500m")), "list")

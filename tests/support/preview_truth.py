@@ -129,10 +129,10 @@ class Cluster:
             process = scheduler_process.Process(candidate, started, scheduler_process.Log())
             process.follow()
             try:
-                for pod in self.client.list(PODS, field_selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"):
-                    assert process.log.await_event("ADDED", key_of(pod), 1, 60), process.failure("did not read the pods")
-                # Before 1.28 it starts to place pods earlier.
-                assert process.log.await_nodes(len(self.client.list(NODES)), 60), process.failure("did not read the nodes")
+                placed = self.client.list(PODS, field_selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed")
+                # Before 1.28 it starts to place pods before it knows the nodes.
+                for obj in [*placed, *self.client.list(NODES)]:
+                    assert process.log.await_event("ADDED", key_of(obj), 1, 60), process.failure("did not read the pods and nodes")
                 yield process.log
             finally:
                 process.end()

@@ -124,9 +124,8 @@ class Sandbox:
         return f"http://127.0.0.1:{self._server.server_address[1]}/{self._secret}"
 
     @property
-    def nodes(self) -> int:
-        """How many there are."""
-        return len(self._collections["", "nodes"].objects)
+    def nodes(self) -> tuple[Key, ...]:
+        return tuple(self._collections["", "nodes"].objects)
 
     @property
     def has_load(self) -> bool:

@@ -45,10 +45,10 @@ _LINE_BYTES = 1_000_000
 # Messages of pkg/scheduler/schedule_one.go and eventhandlers.go, the same from 1.25 to 1.37
 _SCORE, _ATTEMPT = "Calculated node's final score for pod", "Attempting to schedule pod"
 _PLUGIN_SCORE = "Plugin scored node for pod"
-_NODE = "Add event for node"
 # Since 1.28
 _REJECTED, _REJECTED_BY = "Pod moved to an internal scheduling queue", "unschedulable plugins"
 _EVENTS = {
+    "Add event for node": "ADDED",
     "Add event for scheduled pod": "ADDED",
     "Delete event for scheduled pod": "DELETED",
     # framework/runtime/framework.go
@@ -284,7 +284,6 @@ class Log:
         self._rejections: dict[str, tuple[str, ...]] = {}
         self._best: dict[str, tuple[int, set[str]]] = {}
         self._seen: Counter[tuple[str, str]] = Counter()
-        self._nodes: set[str] = set()
         self.cannot_decode = False  # an object
         self._news = threading.Condition()
         self._attempts = 0
@@ -309,7 +308,7 @@ class Log:
         return self._last_attempt.get("/".join(key), self._attempts)
 
     def count(self, event: str, key: Key) -> int:
-        """How often the scheduler has processed an event of a pod: ``ADDED`` and ``DELETED`` of a pod with a node.
+        """How often the scheduler has processed an event of a pod: ``ADDED`` and ``DELETED`` of a pod with a node; or ``ADDED`` of a node.
 
         With SCORES also ``WAITING`` for other pods, which have to have a node, too, and ``REJECTED`` while it was waiting.
         """
@@ -320,11 +319,6 @@ class Log:
         about = (event, "/".join(key))
         with self._news:
             return self._news.wait_for(lambda: self._seen[about] >= count, seconds)
-
-    def await_nodes(self, count: int, seconds: float) -> bool:
-        """Wait until the scheduler has processed so many nodes; whether it has. Not with ATTEMPTS."""
-        with self._news:
-            return self._news.wait_for(lambda: len(self._nodes) >= count, seconds)
 
     def read(self, line: bytes) -> bool:
         """Whether the line is one of these."""
@@ -339,11 +333,7 @@ class Log:
             pod = str(entry.values.get("pod", ""))
             if entry.message in _EVENTS:
                 with self._news:
-                    self._seen[_EVENTS[entry.message], pod] += 1
-                    self._news.notify_all()
-            elif entry.message == _NODE:
-                with self._news:
-                    self._nodes.add(str(entry.values.get("node")))
+                    self._seen[_EVENTS[entry.message], pod or f"/{entry.values.get('node', '')}"] += 1
                     self._news.notify_all()
             elif entry.message == _ATTEMPT:
                 self._attempts += 1
@@ -390,6 +380,14 @@ class Process:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
+    def await_start(self, what: str, has_read: Callable[[], bool]) -> None:
+        """Wait until the scheduler has read something. Raises ClusterError if it ends or does not."""
+        until = time.monotonic() + START_SECONDS
+        while not has_read():
+            self.check()
+            if time.monotonic() > until:
+                raise self.failure(f"did not read the {what} within {START_SECONDS} s")
+
     def check(self) -> None:
         """Raises ClusterError when it has ended, or does not understand an object."""
         if self.has_ended():
@@ -429,19 +427,21 @@ class Process:
 def running(candidate: Candidate, sandbox: Sandbox, logged: str, kept: Mapping[Key, Collection[str]] | None = None) -> Iterator[Process]:
     """The candidate's scheduler, which watches the sandbox. Both end with the context. Raises ClusterError if it does not start.
 
-    logged: ATTEMPTS, EVENTS (also those that `Log.await_event` and `Log.await_nodes` wait for), SCORES (also the scores of nodes) or REJECTIONS (also the
-    plugins that reject nodes). kept: as `Log` has it.
+    logged: ATTEMPTS, EVENTS (also those that `Log.await_event` waits for), SCORES (also the scores of nodes) or REJECTIONS (also the plugins that
+    reject nodes). kept: as `Log` has it.
     """
+    if candidate.starts_early and logged == ATTEMPTS:
+        logged = EVENTS
     process = Process(candidate, _start(candidate, sandbox, logged), Log(kept))
     try:
         # The first threads of this process: it forked without any.
         process.follow()
         sandbox.serve()
-        until = time.monotonic() + START_SECONDS
-        while not sandbox.wait(lambda: sandbox.pods.watched, _STEP):
-            process.check()
-            if time.monotonic() > until:
-                raise process.failure(f"did not read the pods within {START_SECONDS} s")
+        process.await_start("pods", lambda: sandbox.wait(lambda: sandbox.pods.watched, _STEP))
+        if candidate.starts_early:
+            process.await_start("nodes", lambda: all(process.log.await_event("ADDED", key, 1, _STEP) for key in sandbox.nodes))
+            if mark := sandbox.mark():
+                process.await_start("pods", lambda: process.log.await_event(*mark, _STEP))
         yield process
     finally:
         process.end()

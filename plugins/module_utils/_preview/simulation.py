@@ -138,15 +138,6 @@ class Stage:
             lacking = ", ".join(self.sandbox.unknown)
             raise self.process.failure(f"processes no pod; the sandbox does not serve what it requests: {lacking}")
 
-    def await_objects(self) -> None:
-        """Wait until the scheduler's cache has all nodes and pods. Raises ClusterError."""
-        until = time.monotonic() + START_SECONDS
-        while not self.process.log.await_nodes(self.sandbox.nodes, _STEP):
-            self.process.check()
-            if time.monotonic() > until:
-                raise self.process.failure(f"did not read the nodes within {START_SECONDS} s")
-        self._await_cache()
-
     def _await_cache(self) -> None:
         """Some releases handle changes of pods with and without a node in two goroutines: a pod could be placed before the last change."""
         if self._follows and (mark := self.sandbox.mark()):
@@ -286,11 +277,8 @@ def on_stage(
     """Start the candidate with a sandbox of objects, and ``act``. progress: is called, for ``total`` pods. kept: as `Log` has it."""
     started = time.monotonic()
     sandbox = Sandbox(objects)
-    with running(candidate, sandbox, EVENTS if candidate.starts_early and logged == ATTEMPTS else logged, kept) as process:
-        stage = Stage(candidate, sandbox, process, started + timeout, progress, total)
-        if candidate.starts_early:
-            stage.await_objects()
-        placements = act(stage)
+    with running(candidate, sandbox, logged, kept) as process:
+        placements = act(Stage(candidate, sandbox, process, started + timeout, progress, total))
     seconds, log = time.monotonic() - started, process.log
     # A single feasible node is not scored. A pod that waits for the others of its group has scores, but no node.
     ties = {key: log.ties(key) or {one.node} - {""} for key, one in placements.items() if logged == SCORES}
