@@ -90,6 +90,9 @@ class Operator:
                 with suppress(ProcessLookupError):
                     # The first process of the container ends with it, and then the kernel ends all others.
                     os.kill(process.pid, signal.SIGKILL)
+        if way == "lose":
+            # A pod that came and went while the ReplicaSet controller's watch was down is not replaced (kubernetes/kubernetes#129795).
+            eventually(lambda: pod["metadata"]["name"] not in self._unseen_by_controllers(), within=120)
         if way != "crash":
             force = ["--grace-period=0", "--force"] if way == "lose" else []
             self.kubectl("delete", "pod", pod["metadata"]["name"], f"--namespace={NAMESPACE}", "--wait=false", "--ignore-not-found", *force)
@@ -112,6 +115,13 @@ class Operator:
         for process in self._controllers(self.await_running()):
             for folder, _folders, names in os.walk(Path("/proc", str(process.pid), "root", "tmp")):
                 yield from (Path(folder, name) for name in names)
+
+    def _unseen_by_controllers(self) -> set[str]:
+        """Pods that kube-controller-manager does not know yet: its EndpointSlice and its ReplicaSet controller share a watch."""
+        selector = f"--selector=kubernetes.io/service-name={NAME}-metrics"
+        slices = self.kubectl.json("get", "endpointslices", f"--namespace={NAMESPACE}", selector)["items"]
+        seen = {endpoint["targetRef"]["name"] for one in slices for endpoint in one["endpoints"] or []}
+        return {pod["metadata"]["name"] for pod in self.pods()} - seen
 
     def _controllers(self, pod: dict) -> list[Process]:
         return [process for process in self.processes(pod) if process.command == CONTROLLER[:15]]
