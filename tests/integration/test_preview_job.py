@@ -167,14 +167,16 @@ def test_a_preview_on_a_lost_node_fails_and_leaves_no_objects(given, left_over, 
         selector = ("--selector=osso.scheduler/preview", f"--namespace={namespace}")
         place = "--output=jsonpath={.items[?(@.status.phase=='Running')].spec.nodeName}"
         lost = eventually(lambda: kubectl("get", "pods", *selector, place).stdout)
-        kubelet = processes.running(Layout(own_cluster))[f"kubelet.{lost}"].pid
-        os.kill(kubelet, signal.SIGSTOP)
+        layout = Layout(own_cluster)
+        os.kill(processes.running(layout)[f"kubelet.{lost}"].pid, signal.SIGSTOP)
         started = time.monotonic()
         try:
             message = preview.result(timeout=400).message
             eventually(lambda: left_over() == [])  # while the kubelet does not answer
         finally:
-            os.kill(kubelet, signal.SIGCONT)
+            for process in processes.owned_processes(layout.state):
+                if process.component == f"kubelet.{lost}":  # with the nsenter that waits for it, and stopped, too
+                    os.kill(process.pid, signal.SIGCONT)
     assert time.monotonic() - started < 300
     assert message.startswith(f"job: the node {lost}, on which the Job {namespace}/osso-preview-")
 

@@ -2,13 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The throwaway cluster: images of an earlier cluster in the registry of a new one."""
+"""The throwaway cluster: images of an earlier cluster in the registry of a new one, and the end of its processes."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+
 import pytest
-from cluster.throwaway import build, images
+from cluster.throwaway import build, images, processes
 from cluster.throwaway.layout import Layout
+from support.scheduler import eventually
 
 
 @pytest.fixture
@@ -88,3 +93,23 @@ def test_a_copy_that_was_ended_is_made_again(programs, new_layout):
     assert images.restore(second)
     assert contents(second).keys() == {"data", "link"}
     assert not half.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_node_ends_although_what_runs_in_it_was_stopped(new_layout, tmp_path):
+    """nsenter stops itself with the process that it waits for, and is not continued with it."""
+    layout = new_layout("stopped")
+    for name in ("node-init", "kubelet"):
+        (tmp_path / name).symlink_to(shutil.which("sleep"))
+    processes.spawn(layout, "node-init.node-1", ["unshare", "--fork", "--pid", str(tmp_path / "node-init"), "600"], "")
+    first = eventually(lambda: processes.running(layout).get("node-init.node-1"))
+    nsenter = processes.spawn(layout, "kubelet.node-1", ["nsenter", f"--target={first.pid}", "--pid", str(tmp_path / "kubelet"), "600"], "")
+    kubelet = eventually(lambda: processes.running(layout).get("kubelet.node-1")).pid
+    try:
+        os.kill(kubelet, signal.SIGSTOP)
+        os.waitid(os.P_PID, nsenter.pid, os.WSTOPPED)
+        os.kill(kubelet, signal.SIGCONT)
+        processes.stop_all(layout)
+        assert processes.owned_processes(layout.state) == []
+    finally:
+        nsenter.kill()

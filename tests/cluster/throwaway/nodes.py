@@ -16,9 +16,9 @@ from pathlib import Path
 
 from . import build, cgroups, network
 from .images import can_overlay
-from .layout import DNS_IP, DOMAIN, SOURCE, Layout, Record, digest, node_of, write, write_json
+from .layout import DNS_IP, DOMAIN, SOURCE, Layout, Record, digest, write, write_json
 from .prerequisites import cni_directory, find
-from .processes import Daemon, ensure_holder, owned_processes, stop
+from .processes import Daemon, ensure_holder, stop_all
 
 COMPONENTS = ("containerd", "kubelet", "kube-proxy")
 
@@ -53,9 +53,7 @@ def ensure(layout: Layout, record: Record, switch: int, node: str) -> int:
 
 def remove(layout: Layout, switch: int, node: str) -> None:
     """End the node's first process, and with it the node; its files stay."""
-    for holder in (True, False):
-        ours = [process for process in owned_processes(layout.state) if node_of(process.component) == node]
-        stop([process for process in ours if not holder or process.command == "node-init"], grace=0)
+    stop_all(layout, node)
     network.unplug(switch, node)
     # The kubelet of a new node would spend seconds on each group of a former container.
     cgroups.remove(layout, node)

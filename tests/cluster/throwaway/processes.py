@@ -147,11 +147,15 @@ def stop(processes: Iterable[Process], grace: float = 5) -> None:
         raise ClusterError(f"these processes do not end, even by SIGKILL: {', '.join(map(str, sorted(remaining)))}")
 
 
-def stop_all(layout: Layout) -> None:
-    """End everything of the cluster at once, nodes first: with a node's first process the kernel ends all others of it."""
-    ours = owned_processes(layout.state)
-    stop([process for process in ours if process.command == "node-init"], grace=0)
-    stop(owned_processes(layout.state), grace=0)
+def stop_all(layout: Layout, node: str = "") -> None:
+    """End everything of the cluster, or of one node, at once. With a node's first process the kernel ends all others of it."""
+    for first in (True, False):
+        ours = [process for process in owned_processes(layout.state) if node in ("", node_of(process.component))]
+        for process in ours:
+            # Whoever stops a kubelet stops its nsenter, and the node's first process would wait until that has seen the kubelet's end.
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGCONT)
+        stop([process for process in ours if not first or process.command == "node-init"], grace=0)
 
 
 def _alive(pid: int) -> bool:
