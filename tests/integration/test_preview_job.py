@@ -174,9 +174,7 @@ def test_a_preview_on_a_lost_node_fails_and_leaves_no_objects(given, left_over, 
             message = preview.result(timeout=400).message
             eventually(lambda: left_over() == [])  # while the kubelet does not answer
         finally:
-            for process in processes.owned_processes(layout.state):
-                if process.component == f"kubelet.{lost}":  # with the nsenter that waits for it, and stopped, too
-                    os.kill(process.pid, signal.SIGCONT)
+            processes.resume(process for process in processes.owned_processes(layout.state) if process.component == f"kubelet.{lost}")
     assert time.monotonic() - started < 300
     assert message.startswith(f"job: the node {lost}, on which the Job {namespace}/osso-preview-")
 

@@ -101,7 +101,8 @@ def test_a_node_ends_although_what_runs_in_it_was_stopped(new_layout, tmp_path):
     layout = new_layout("stopped")
     for name in ("node-init", "kubelet"):
         (tmp_path / name).symlink_to(shutil.which("sleep"))
-    processes.spawn(layout, "node-init.node-1", ["unshare", "--fork", "--pid", str(tmp_path / "node-init"), "600"], "")
+    argv = ["unshare", "--fork", "--pid", str(tmp_path / "node-init"), "600"]
+    processes.spawn(layout, "node-init.node-1", argv, "")
     first = eventually(lambda: processes.running(layout).get("node-init.node-1"))
     nsenter = processes.spawn(layout, "kubelet.node-1", ["nsenter", f"--target={first.pid}", "--pid", str(tmp_path / "kubelet"), "600"], "")
     kubelet = eventually(lambda: processes.running(layout).get("kubelet.node-1")).pid
@@ -109,6 +110,7 @@ def test_a_node_ends_although_what_runs_in_it_was_stopped(new_layout, tmp_path):
         os.kill(kubelet, signal.SIGSTOP)
         os.waitid(os.P_PID, nsenter.pid, os.WSTOPPED)
         os.kill(kubelet, signal.SIGCONT)
+        assert processes.ensure_holder(layout, "node-init.node-1", argv, "changed", before=lambda: None) != first.pid
         processes.stop_all(layout)
         assert processes.owned_processes(layout.state) == []
     finally:

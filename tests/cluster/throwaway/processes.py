@@ -105,7 +105,7 @@ def ensure_holder(layout: Layout, component: str, argv: list[str], inputs: str, 
     present = running(layout).get(component)
     if present and present.inputs == inputs:
         return present.pid
-    stop([present] if present else [], grace=0)
+    stop_all(layout, node_of(component))
     before()
     wrapper = spawn(layout, component, argv, inputs)
     deadline = time.monotonic() + 10
@@ -147,14 +147,19 @@ def stop(processes: Iterable[Process], grace: float = 5) -> None:
         raise ClusterError(f"these processes do not end, even by SIGKILL: {', '.join(map(str, sorted(remaining)))}")
 
 
+def resume(processes: Iterable[Process]) -> None:
+    """Continue what somebody has stopped: nsenter stops itself with the process that it waits for, and is not continued with it."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGCONT)
+
+
 def stop_all(layout: Layout, node: str = "") -> None:
     """End everything of the cluster, or of one node, at once. With a node's first process the kernel ends all others of it."""
     for first in (True, False):
         ours = [process for process in owned_processes(layout.state) if node in ("", node_of(process.component))]
-        for process in ours:
-            # Whoever stops a kubelet stops its nsenter, and the node's first process would wait until that has seen the kubelet's end.
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGCONT)
+        # A node's first process ends only when every nsenter has seen the end of what it started there.
+        resume(ours)
         stop([process for process in ours if not first or process.command == "node-init"], grace=0)
 
 
